@@ -37,8 +37,13 @@ module Manypack
     # names Symbols or Strings.
     #
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects, even if it is defined after
-    # the Record is made. It gets the members by position or as keywords, depending on its parameters. A member may be
-    # missing if its parameter has a default.
+    # the Record is made; but a +new+ that takes any number of arguments must be there before the first object is
+    # loaded. It gets the members by position or as keywords, depending on its parameters: those with names of members
+    # must stand at the places of these members. A member may be missing if its parameter has a default, a positional
+    # one only if all members after it are missing, too; +defaults+ of Record#with take precedence, and
+    # <code>*rest</code> and <code>**options</code> make no member optional. That a member is missing is found before
+    # code of the class runs. Of what that raises, StandardErrors become RecordErrors with that +cause+, and others pass
+    # through. The call is Ruby code, and takes longer than filling in members.
     #
     # The Record has the options of the Types of its members, as in Type[].
     #
@@ -67,10 +72,11 @@ module Manypack
     end
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
-    # on Ruby 3.1 a Struct with +keyword_init+. The members are those of Record.new. The block is evaluated in the
-    # class. It has the methods that Record#attach describes, unless a member or the block has one of that name. Raises
-    # ArgumentError for a member +to_msgpack+, because Manypack.pack calls the method of that name, and for anything
-    # that is no type.
+    # on Ruby 3.1 a Struct with +keyword_init+, whose +new+ takes keywords and fills missing members with nil. The
+    # members are those of Record.new. The block is evaluated in the class. It has the methods that Record#attach
+    # describes, unless a member or the block has one of that name. Raises ArgumentError for a member +to_msgpack+,
+    # because Manypack.pack calls the method of that name, for an option such as <code>check: true</code>, and for
+    # anything that is no type.
     #
     #   Circle = Manypack::Record.define(radius: Float) do
     #     def area = 3.14 * radius**2
@@ -81,6 +87,8 @@ module Manypack
     def self.define(types = nil, **members, &block)
       members = Members.named(types, members)
       raise ArgumentError, "a member to_msgpack would be what packs the object" if members.key?(:to_msgpack)
+
+      Arguments.at_the_call { Members.refuse_options(members) }
 
       klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
       klass.singleton_class.prepend(Nameless)
@@ -104,8 +112,10 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
-    # An object is dumped with the tag of its class. A subclass without a tag of its own goes to +else+, or is refused
-    # with TypeError. A LazyRecord whose bytes have another tag, or none, is refused with ArgumentError.
+    # The chosen Record accepts the tag key even with <code>unknown: :raise</code>; Records nested in it do not. Where a
+    # map has the tag key twice, the first one counts. An object is dumped with the tag of its class. A subclass without
+    # a tag of its own goes to +else+, or is refused with TypeError. A LazyRecord whose bytes have another tag, or none,
+    # is refused with ArgumentError.
     #
     # Raises ArgumentError for a tag key that cannot be a key; for tags that are the same in a message, such as "a" and
     # <code>:a</code>; for anything that is no type; for a type that is no map, such as a Record as an array, because it
@@ -250,7 +260,9 @@ module Manypack
     # defaults:: a Hash of members and the default values of missing ones; all other members are required. Of a String,
     #            an Array or a Hash that is not frozen, each loaded object gets its own copy; other default values are
     #            frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for each loaded
-    #            object instead, and returns the default value
+    #            object instead, and returns the default value. If Ractors cannot share the Proc, they cannot share the
+    #            Record. They can share one that is written in the body of a class or module and uses no local variables
+    #            from outside; on Ruby 3.1 to 4.0 none that is written at the top level of a program
     # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
     #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash of its
     #           type; dumping writes its pairs again
@@ -311,10 +323,11 @@ module Manypack
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
     # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
-    # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
-    # or from a superclass or a module, or as a member. Raises Ractor::IsolationError for a class of another Ractor,
-    # which Ruby 4.1 does not let this one change. Unless the class has +to_json+ or +as_json+, its objects get both:
-    # their JSON is that of their bytes.
+    # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own or
+    # from a superclass or a module, or as a member. Raises Ractor::IsolationError for a class of another Ractor, which
+    # Ruby 4.1 does not let this one change. Unless the class has +to_json+ or +as_json+, its objects get both: their
+    # JSON is that of their bytes. The options and ext types of a Packer, a Factory or a call of Manypack.pack hold in
+    # the objects, too; what those do not say is as the Record has it.
     #
     # A subclass gets a Record of its own, made from this one on first use, unless another one is attached to it.
     #

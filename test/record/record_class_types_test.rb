@@ -108,6 +108,19 @@ class RecordClassTypesTest < Minitest::Test
     refute CIRCLE.with(codec: factory.codec).valid?(factory.dump(Point.new(1.0, 2.0)))
   end
 
+  def test_no_handler_runs_for_a_type_that_no_ext_can_be_of
+    calls = 0
+    factory = Manypack::Factory.new.tap { |made| made.register_type(9, Class.new, unpacker: ->(_) { calls += 1 }) }
+    row = Manypack::Record.new(Struct.new(:a), a: Integer)
+    never = [[Integer], { String => Integer }, 1..10, 0.0..1.0, [1, 2], %w[a b], row.lazy, Manypack::Record.union("t", "a" => row)]
+    [*never, Type[[Integer], { String => 1..2 }]].each do |type|
+      assert_match(/got ext of type 9/, assert_raises(RecordError, type.inspect) { Type[type].with(codec: factory.codec).load("\xD4\x09a".b) }.message)
+    end
+    assert_equal 0, calls
+    assert_equal 1, Type[Integer].with(codec: factory.codec).load("\xD4\x09a".b)
+    assert_equal 2, Type[[Integer], Integer].with(codec: factory.codec).load("\xD4\x09a".b)
+  end
+
   def test_an_ext_that_unpacking_would_refuse_is_of_another_type
     [String, Integer, Hash, Numeric, Comparable, [String], POINT].each do |type|
       assert_match(/got ext of type 9/, assert_raises(RecordError, type.inspect) { Type[type].load("\xD4\x09a".b) }.message)

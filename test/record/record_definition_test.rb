@@ -172,6 +172,17 @@ class RecordDefinitionTest < Minitest::Test
     assert_match(/to_msgpack/, assert_raises(ArgumentError) { Record.define(to_msgpack: String) }.message)
   end
 
+  def test_options_are_not_taken_for_members
+    { check: true, freeze: true, untrusted: false, codec: nil }.each do |name, value|
+      [-> { Record.define(id: Integer, name => value) }, -> { Record.ivars(Class.new, id: Integer, name => value) }].each do |way|
+        assert_match(/\A#{name}: #{value.inspect} would be a member .* arguments of with/, assert_raises(ArgumentError) { way.call }.message)
+      end
+      assert_equal [:id, name], Record.define(id: Integer, name => Manypack::Type[value]).record.members
+    end
+    assert_equal [:check], Record.define(check: Integer).record.members
+    assert_equal [:ok], Record.define(ok: true).record.members
+  end
+
   module Packs
     def to_msgpack(*) = raise(NotImplementedError)
   end

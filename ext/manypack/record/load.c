@@ -13,6 +13,7 @@
 #include "unpack/objects.h"
 #include "view/view_index.h"
 
+static VALUE load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);
 static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
 
 /*
@@ -81,7 +82,7 @@ static MP_NOINLINE VALUE
 load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
-    VALUE object = row.kind == MP_EXT ? mp_load_ext(l, shape, row) : Qundef;
+    VALUE object = row.kind == MP_EXT && shape->takes_exts ? mp_load_ext(l, shape, row) : Qundef;
 
     if (object != Qundef) return object;
     refuse_unnamed(shape);
@@ -331,57 +332,30 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* Loads an integer by the first type that keeps it an Integer; Qundef if no type does. */
+/* Loads the object by the first type that takes it; Qundef without one. At most one takes maps, and one arrays. */
 static VALUE
-load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+load_first(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 {
     VALUE object = Qundef;
     uint32_t i;
 
     for (i = 0; i < shape->count && object == Qundef; i++) {
-        switch (shape->parts[i]->kind) {
-          case MP_SHAPE_ANY: object = mp_load_any(l); break;
-          case MP_SHAPE_VIEW: object = mp_load_view(l); break;
-          case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape->parts[i], row); break;
-          case MP_SHAPE_ENUM: object = mp_load_literal(l, shape->parts[i], row, true); break;
-          case MP_SHAPE_CLASS: object = mp_load_of_class(l, shape->parts[i]); break;
-          default: break;
-        }
+        const mp_shape *part = shape->parts[i];
+
+        if (part->accepts & mp_kind_bit((mp_kind)row.kind)) object = load_accepted(l, part, row, exact);
     }
     return object;
 }
 
-/*
- * Loads the object by the first type that accepts it, except that an integer becomes a Float only if no type keeps it
- * an Integer. At most one type accepts maps, and at most one arrays.
- */
+/* An integer becomes a Float only if no type keeps it an Integer. */
 static VALUE
 load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
-    uint32_t i;
+    bool exact = shape->widens && mp_kind_bit((mp_kind)row.kind) & MP_KIND_BITS_INTEGER;
+    VALUE object = load_first(l, shape, row, exact);
 
-    if (MP_UNLIKELY(shape->widens) && mp_kind_bit((mp_kind)row.kind) & MP_KIND_BITS_INTEGER) {
-        VALUE exact = load_exact(l, shape, row);
-
-        if (exact != Qundef) return exact;
-    }
-    for (i = 0; i < shape->count; i++) {
-        const mp_shape *part = shape->parts[i];
-        VALUE object = Qundef;
-
-        if (!(part->accepts & mp_kind_bit((mp_kind)row.kind))) continue;
-        switch (part->kind) {
-          case MP_SHAPE_SYMBOL: object = mp_load_symbol(l, row); break;
-          case MP_SHAPE_INTEGER: object = mp_load_integer(l, part, row); break;
-          case MP_SHAPE_FLOAT: object = mp_load_float(l, part, row); break;
-          case MP_SHAPE_SPECIAL:
-          case MP_SHAPE_ENUM: object = mp_load_literal(l, part, row, false); break;
-          case MP_SHAPE_CLASS: object = mp_load_of_class(l, part); break;
-          default: return load_value(l, part);
-        }
-        if (object != Qundef) return object;
-    }
-    return load_wrong_head(l, shape, row);
+    if (MP_UNLIKELY(exact && object == Qundef)) object = load_first(l, shape, row, false);
+    return object == Qundef ? load_wrong_head(l, shape, row) : object;
 }
 
 /*
@@ -498,13 +472,13 @@ load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- any shape -------------------------------------------------------------------------------------- */
 
+/*
+ * Loads an object whose head the shape accepts. Returns Qundef and does not move if it is a scalar that the shape does
+ * not take, or an integer that would not be exact.
+ */
 static VALUE
-load_any_kind(mp_loader *l, const mp_shape *shape)
+load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 {
-    mp_wire_row row = mp_loader_row(l);
-    VALUE object;
-
-    if (MP_UNLIKELY(!(shape->accepts & mp_kind_bit((mp_kind)row.kind)))) return load_wrong_head(l, shape, row);
     switch (shape->kind) {
       case MP_SHAPE_ANY: return mp_load_any(l);
       case MP_SHAPE_VIEW: return mp_load_view(l);
@@ -514,12 +488,22 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
       case MP_SHAPE_RECORD: return load_record(l, shape, row);
       case MP_SHAPE_ANY_OF: return load_any_of(l, shape, row);
       case MP_SHAPE_TAGGED: return load_tagged(l, shape, row);
-      case MP_SHAPE_SYMBOL: object = mp_load_symbol(l, row); break;
-      case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape, row); break;
-      case MP_SHAPE_FLOAT: object = mp_load_float(l, shape, row); break;
-      case MP_SHAPE_CLASS: object = mp_load_of_class(l, shape); break;
-      default: object = mp_load_literal(l, shape, row, false); break;
+      case MP_SHAPE_SYMBOL: return mp_load_symbol(l, row);
+      case MP_SHAPE_INTEGER: return mp_load_integer(l, shape, row);
+      case MP_SHAPE_FLOAT: return exact ? Qundef : mp_load_float(l, shape, row);
+      case MP_SHAPE_CLASS: return mp_load_of_class(l, shape);
+      default: return mp_load_literal(l, shape, row, exact);
     }
+}
+
+static VALUE
+load_any_kind(mp_loader *l, const mp_shape *shape)
+{
+    mp_wire_row row = mp_loader_row(l);
+    VALUE object;
+
+    if (MP_UNLIKELY(!(shape->accepts & mp_kind_bit((mp_kind)row.kind)))) return load_wrong_head(l, shape, row);
+    object = load_accepted(l, shape, row, false);
     return MP_LIKELY(object != Qundef) ? object : wrong_type(l, shape, l->d.at);
 }
 

@@ -160,35 +160,28 @@ ext_known_p(const mp_loader *l, mp_wire_row row)
     return mp_loader_options(l)->timestamp && id == MP_TIMESTAMP_TYPE;
 }
 
-/* True if an object that an ext was made into is of the class that a shape stands for. Ranges have no such objects. */
+/* True if an object that an ext was made into is of the class that a shape stands for. The shape takes exts. */
 static bool
 of_class_p(const mp_shape *shape, VALUE object)
 {
+    uint32_t i;
+
     switch (shape->kind) {
       case MP_SHAPE_STRING: return RB_TYPE_P(object, T_STRING);
       case MP_SHAPE_SYMBOL: return RB_SYMBOL_P(object);
-      case MP_SHAPE_FLOAT: return RB_FLOAT_TYPE_P(object) && !shape->ranged;
-      case MP_SHAPE_INTEGER:
-        return RB_INTEGER_TYPE_P(object) && shape->min == INT64_MIN && shape->above_max == UINT64_MAX;
+      case MP_SHAPE_FLOAT: return RB_FLOAT_TYPE_P(object);
+      case MP_SHAPE_INTEGER: return RB_INTEGER_TYPE_P(object);
       case MP_SHAPE_SPECIAL: return object == RARRAY_AREF(shape->objects, 0);
       case MP_SHAPE_ENUM:
         return RB_SYMBOL_P(object) && mp_literals_same(&shape->literals, shape->objects, object) != Qundef;
-      case MP_SHAPE_RECORD:
-        return shape->record->form != MP_FORM_LAZY && RTEST(rb_obj_is_kind_of(object, shape->record->klass));
-      case MP_SHAPE_CLASS:
-      case MP_SHAPE_UNNAMED: return !NIL_P(shape->klass) && RTEST(rb_obj_is_kind_of(object, shape->klass));
-      default: return false;
+      case MP_SHAPE_RECORD: return RTEST(rb_obj_is_kind_of(object, shape->record->klass));
+      case MP_SHAPE_ANY_OF:
+        for (i = 0; i < shape->count; i++) {
+            if (shape->parts[i]->takes_exts && of_class_p(shape->parts[i], object)) return true;
+        }
+        return false;
+      default: return RTEST(rb_obj_is_kind_of(object, shape->klass));
     }
-}
-
-static bool
-of_a_class_p(const mp_shape *shape, VALUE object)
-{
-    uint32_t i;
-
-    if (shape->kind != MP_SHAPE_ANY_OF) return of_class_p(shape, object);
-    for (i = 0; i < shape->count && !of_class_p(shape->parts[i], object); i++);
-    return i < shape->count;
 }
 
 VALUE
@@ -200,7 +193,7 @@ mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
     if (!ext_known_p(l, row)) return Qundef;
     object = mp_load_any(l);
-    if (of_a_class_p(shape, object)) return object;
+    if (of_class_p(shape, object)) return object;
     mp_loader_back(l, at, others);
     return Qundef;
 }

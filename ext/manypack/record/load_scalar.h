@@ -29,8 +29,8 @@ VALUE mp_load_any(mp_loader *l);
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
 /*
- * An ext whose head the shape does not accept, if the codec makes of it an object that is of the shape's class, or of
- * that of one of its alternatives.
+ * An ext whose head the shape does not accept, but which it takes if the codec makes of it an object of the shape's
+ * class, or of that of one of its alternatives.
  */
 VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 

@@ -288,53 +288,62 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 
 /* --- compiling -------------------------------------------------------------------------------------- */
 
+static bool
+symbols_p(VALUE literals)
+{
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(literals); i++) {
+        if (RB_SYMBOL_P(RARRAY_AREF(literals, i))) return true;
+    }
+    return false;
+}
+
+/* True if an ext may become what a shape stands for: no range, list or map. Of an ANY_OF, set_any_of tells. */
+static bool
+takes_exts_p(const mp_shape *shape)
+{
+    switch (shape->kind) {
+      case MP_SHAPE_STRING:
+      case MP_SHAPE_SYMBOL:
+      case MP_SHAPE_SPECIAL:
+      case MP_SHAPE_CLASS: return true;
+      case MP_SHAPE_UNNAMED: return !NIL_P(shape->klass);
+      case MP_SHAPE_FLOAT: return !shape->ranged;
+      case MP_SHAPE_INTEGER: return shape->min == INT64_MIN && shape->above_max == UINT64_MAX;
+      case MP_SHAPE_ENUM: return symbols_p(shape->objects);
+      case MP_SHAPE_RECORD: return shape->record->form != MP_FORM_LAZY;
+      default: return false;
+    }
+}
+
 /* Fills in a shape, except `accepts` of an ANY_OF: its parts may not be there yet. */
 static void
 set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 {
-    shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER);
     switch (shape->kind) {
       case MP_SHAPE_ANY:
       case MP_SHAPE_VIEW:
-      case MP_SHAPE_SHARED:
-        break;
+      case MP_SHAPE_SHARED: shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER); break;
       case MP_SHAPE_UNNAMED:
-        shape->accepts = 0;
-        break;
+      case MP_SHAPE_ANY_OF: break; /* set_any_of does it when all parts are there */
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
         shape->accepts = heads_of_all(shape->objects);
         mp_literals_init(&shape->literals, shape->objects);
         break;
-      case MP_SHAPE_INTEGER:
-        set_integers(shape, node);
-        break;
-      case MP_SHAPE_FLOAT:
-        set_floats(shape, node);
-        break;
+      case MP_SHAPE_INTEGER: set_integers(shape, node); break;
+      case MP_SHAPE_FLOAT: set_floats(shape, node); break;
       case MP_SHAPE_STRING:
-        shape->accepts = MP_KIND_BITS_TEXT;
-        break;
-      case MP_SHAPE_SYMBOL:
-        shape->accepts = MP_KIND_BITS_TEXT;
-        break;
-      case MP_SHAPE_CLASS:
-        shape->accepts = heads_of_class(shape->klass);
-        break;
-      case MP_SHAPE_LIST:
-        shape->accepts = mp_kind_bit(MP_ARRAY);
-        break;
+      case MP_SHAPE_SYMBOL: shape->accepts = MP_KIND_BITS_TEXT; break;
+      case MP_SHAPE_CLASS: shape->accepts = heads_of_class(shape->klass); break;
+      case MP_SHAPE_LIST: shape->accepts = mp_kind_bit(MP_ARRAY); break;
       case MP_SHAPE_MAP:
-      case MP_SHAPE_TAGGED:
-        shape->accepts = mp_kind_bit(MP_MAP);
-        break;
-      case MP_SHAPE_ANY_OF:
-        break; /* set_any_of does it when all parts are there */
-      case MP_SHAPE_RECORD:
-        set_record(shapes, shape, node);
-        break;
+      case MP_SHAPE_TAGGED: shape->accepts = mp_kind_bit(MP_MAP); break;
+      case MP_SHAPE_RECORD: set_record(shapes, shape, node); break;
     }
     if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
+    shape->takes_exts = takes_exts_p(shape);
 }
 
 static mp_shape_kind
@@ -389,6 +398,7 @@ set_any_of(mp_shape *shape)
         }
         named |= part->accepts;
         if (makes_floats_p(part)) shape->widens = true;
+        if (part->takes_exts) shape->takes_exts = true;
     }
 }
 

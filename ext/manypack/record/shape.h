@@ -111,6 +111,7 @@ struct mp_shape {
     double least, most;     /* FLOAT */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
+    bool takes_exts;        /* what the codec makes of an ext may be of the class that the shape stands for */
     bool widens;            /* ANY_OF: a part makes Floats of integers, so integers try the other parts first */
     mp_record *record;      /* RECORD */
 };

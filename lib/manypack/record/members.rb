@@ -38,15 +38,7 @@ module Manypack
 
       # Checks the members against the class, and returns them with their Types, a Hash.
       def self.check(klass, members, build)
-        if build == :ivars then check_ivars(members.keys)
-        else check_members(klass, members.keys)
-        end
-        missing = build == :ivars ? [] : klass.members - members.keys
-        unless missing.empty?
-          raise ArgumentError, "#{klass.inspect} has members without a type: #{missing.join(", ")} " \
-                               "(Object takes anything)"
-        end
-
+        build == :ivars ? check_ivars(members) : check_members(klass, members.keys)
         members.to_h { |name, type| [name, type_of(name, type)] }.freeze
       end
 
@@ -55,6 +47,20 @@ module Manypack
         raise ArgumentError, "#{klass.inspect} has no member #{option}: #{hint(option)}" if option
 
         check_names(klass, klass.members, names)
+        missing = klass.members - names
+        return if missing.empty?
+
+        raise ArgumentError, "#{klass.inspect} has members without a type: #{missing.join(", ")} " \
+                             "(Object takes anything)"
+      end
+
+      # Raises ArgumentError for what is meant as an option where every name can be a member.
+      def self.refuse_options(members)
+        name, type = members.find { |one, value| OPTIONS.include?(one) && [true, false, nil].include?(value) }
+        return unless name
+
+        raise ArgumentError, "#{name}: #{type.inspect} would be a member that is always #{type.inspect}: " \
+                             "#{hint(name)}, and the type of such a member is Manypack::Type[#{type.inspect}]"
       end
 
       def self.type_of(name, type)
@@ -70,8 +76,9 @@ module Manypack
       end
       private_class_method :check_members, :type_of, :hint
 
-      def self.check_ivars(names)
-        wrong = names.find { |name| !name.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) }
+      def self.check_ivars(members)
+        refuse_options(members)
+        wrong = members.keys.find { |name| !name.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) }
         raise ArgumentError, "@#{wrong} cannot be an instance variable" if wrong
       end
 

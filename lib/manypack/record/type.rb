@@ -26,7 +26,13 @@ module Manypack
     # Record.union tells Records apart by a tag. The options of Types and Records among them, or inside of them, are
     # those of the Type, for the whole message.
     #
-    # Raises ArgumentError for anything that is no type, and for Types with different values of one option.
+    # The first type that takes an object decides what it becomes, but an integer becomes a Float only if no type keeps
+    # it. +String+ takes every str and bin, and returns a bin as a binary String; +Symbol+, literals, the keys of
+    # members and tags take a bin only if it is ASCII, and a binary literal one with the same bytes. An ext is of the
+    # class of which the codec makes an object; Ranges and literals that are no Symbols take none.
+    #
+    # Raises ArgumentError for anything that is no type, for a Range or a literal that no message has, and for Types
+    # with different values of one option. A Symbol for which there is no class is an ArgumentError at the first use.
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
     def self.[](*types, **options)
@@ -105,7 +111,8 @@ module Manypack
     # Loads the one object in a String of packed bytes. Without options it returns nil for nil, so that a Type can be
     # the coder of an attribute of ActiveRecord, where nil is an empty column.
     #
-    # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
+    # collect:: true to report all errors of the message in RecordError#errors instead of only the first: up to 1,000,
+    #           or fewer if their paths take more than 256 KB
     # options:: those of Type#with that have an effect on loading, for this call. The type is made anew for them: where
     #           they are always the same, <code>type.with(options).load(bytes)</code> is much faster, with what
     #           Type#with returns in a constant
