@@ -33,11 +33,10 @@ module Markdown
   end
 
   # Without a figure where some rounds say faster and some say slower.
-  def spread(spread, range: true)
+  def spread(spread)
     return "" unless spread
 
-    median = spread.clear? ? format("%.2f", spread.median) : "–"
-    range ? format("%s (%.2f–%.2f)", median, spread.low, spread.high) : median
+    spread.clear? ? format("%.2f", spread.median) : "–"
   end
 
   def count(number)
@@ -109,15 +108,15 @@ class Report
     @results.tables.select { |name, _| name == group }.map(&:last)
   end
 
-  # Manypack's time, then how many times as long the others take, in the median and with spread in each round.
-  def table(group, operation, spread: true)
+  # Manypack's time, then how many times as long the others take.
+  def table(group, operation)
     contenders = @results.others(group, operation)
     own = @results.cases(group, operation).to_h { |name| [name, @results.find(group, operation, name)] }
     speeds = own.transform_values { |measurement| [Markdown.megabytes(measurement)] }
     speeds.transform_values!(&:clear) if speeds.values.flatten.all?("")
     rows = own.map do |name, measurement|
       [name, Markdown.time(measurement.median), *speeds[name],
-       *contenders.map { |one| Markdown.spread(@results.ratio(group, operation, name, one), range: spread) }]
+       *contenders.map { |one| Markdown.spread(@results.ratio(group, operation, name, one)) }]
     end
     headings = ["", Results::BASE, *speeds.values[0].map { "MB/s" }, *contenders]
     rows << means(group, operation, contenders, headings.size) if rows.size > 1
@@ -149,7 +148,7 @@ class Report
   def bars(group, operation, contenders, labels = {})
     means = contenders.map { |one| [one, @results.mean_ratio(group, operation, one)] }
     [[Results::BASE, 1.0], *means.sort_by(&:last)].map do |one, mean|
-      [labels.fetch(one, one), mean, Plot.colour(one) || Plot::OTHER_COLOURS[0]]
+      [labels.fetch(one, one), mean, Plot.colour(one)]
     end
   end
 
@@ -199,7 +198,7 @@ class Report
   def every_ratio(contender)
     measured = @results.measurements.select { |one| one.contender == contender }
     measured.map do |one|
-      where = "#{one.group}/#{one.name}: #{title(one.operation)}"
+      where = "#{one.group}/#{one.name}: #{one.operation}"
       [where, @results.ratio(one.group, one.operation, one.name, contender)]
     end
   end

@@ -14,7 +14,6 @@ class Plot
     "read instead" => "#e8998d", "nosj" => "#3b3b98", "Oj::Doc" => "#c39bd3",
     "Manypack Hashes" => "#f2c1ba", "Manypack by hand" => "#6b1d14"
   }.freeze
-  OTHER_COLOURS = %w[#bbbbbb #777777 #444444].freeze # of what is no library
 
   # Returns the colour of the library that a series belongs to, or nil.
   def self.colour(name)
@@ -49,41 +48,11 @@ class Plot
     PLOT
   end
 
-  # Lines, from 0 on.
-  #
-  # series:: the points of each name
-  # marks:: the labels of the x axis at 0, 1, 2, ...
-  # unit:: that of the y axis
-  def lines(series, marks, unit)
-    tables = series.values.map.with_index { |table, i| block(i, table.map { |point| point.join(" ") }) }
-    styles = styles(series.keys)
-    with = "linespoints pointtype 7 pointsize 0.5"
-    curves = series.keys.map.with_index { |name, i| "$table#{i} using 1:2 with #{with} #{styles[i]} #{titled(name)}" }
-    ticks = "set xtics (#{marks.map.with_index { |mark, i| "#{quoted(mark)} #{i}" }.join(", ")})"
-    draw(860, 400, [<<~STYLE, ticks, *tables, "plot #{curves.join(", ")}"])
-      set ylabel #{quoted(unit)}
-      set yrange [0:*]
-      set xrange [0:*] noextend
-      set grid ytics linecolor rgb "#dddddd"
-      set border 3
-    STYLE
-  end
-
   private
 
   # Above the bars that follow.
   def heading(text, row)
     "set label #{quoted(text)} at 0,#{-row - 0.1} left offset 0.6,0 font 'sans-serif:Bold,12'"
-  end
-
-  # One colour for a library, one dash for each of its series.
-  def styles(series)
-    seen = Hash.new(0)
-    others = OTHER_COLOURS.cycle
-    series.map do |name|
-      colour = Plot.colour(name) || others.next
-      "linecolor rgb #{quoted(colour)} linewidth 1.6 dashtype #{seen[colour] += 1}"
-    end
   end
 
   def block(number, lines)
@@ -102,10 +71,6 @@ class Plot
       #{commands.compact.join("\n")}
     GNUPLOT
     raise "gnuplot: #{output}" unless status.success?
-  end
-
-  def titled(name)
-    "title #{quoted(name)}"
   end
 
   def quoted(text)

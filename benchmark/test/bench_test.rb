@@ -122,8 +122,7 @@ class BenchTest < Minitest::Test
     cases = [%w[messages pack], %w[messages unpack], ["ext types", "restore"], %w[start start], ["streams", "each"]]
     cases.each do |group, operation|
       summary = summary_of(cases.map { |one| [*one, one == [group, operation] ? 0.5 : 2.0] })
-      title = Report::OPERATIONS.fetch(operation, operation)
-      assert_includes summary, "\n- msgpack: 0.50 (#{group}/case: #{title})\n"
+      assert_includes summary, "\n- msgpack: 0.50 (#{group}/case: #{operation})\n"
     end
     refute_includes summary_of(cases.map { |one| [*one, 2.0] }), "- msgpack"
   end
@@ -154,8 +153,7 @@ class BenchTest < Minitest::Test
 
   def test_no_figure_is_written_where_rounds_disagree_about_which_is_faster
     cell = ->(times) { Markdown.spread(measurement("other", times).ratio(measurement("Manypack", [1.0, 1.0, 1.0]))) }
-    assert_equal ["2.00 (1.10–3.00)", "0.50 (0.40–0.90)", "– (0.90–1.50)"],
-                 [[1.1, 2.0, 3.0], [0.4, 0.5, 0.9], [0.9, 1.1, 1.5]].map(&cell)
+    assert_equal ["2.00", "0.50", "–"], [[1.1, 2.0, 3.0], [0.4, 0.5, 0.9], [0.9, 1.1, 1.5]].map(&cell)
   end
 
   def test_ratios_are_taken_round_by_round

@@ -37,8 +37,63 @@ module Contenders
     def unpacked(bytes) = unpack(bytes)
   end
 
+  # The methods that this gem and the msgpack gem have in common. Both have them as code of their own, with the name of
+  # the gem as a constant: a method that returns the gem would be measured, too.
+  module BothGems
+    def of_a_gem(gem, name)
+      module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+        def self.feature = "#{gem}"
+        def self.library = #{name}
+        def self.version = #{name}::VERSION
+        def self.pack(object) = #{name}.pack(object)
+        def self.unpack(bytes) = #{name}.unpack(bytes)
+
+        def self.dump(object) = FACTORY.dump(object)
+        def self.restore(bytes) = FACTORY.load(bytes)
+
+        # As ActiveSupport::MessagePack calls it; 128 is its signature.
+        def self.serialize(object)
+          POOL.packer do |packer|
+            packer.write(128)
+            packer.write(object)
+            packer.full_pack
+          end
+        end
+
+        def self.deserialize(bytes)
+          POOL.unpacker do |unpacker|
+            unpacker.feed_reference(bytes)
+            raise "no signature" unless unpacker.read == 128
+
+            unpacker.full_unpack
+          end
+        end
+
+        def self.pack_registering(object)
+          packer = #{name}::Packer.new
+          packer.register_type(0, Payloads::Extended, :to_msgpack_ext)
+          packer.write(object).to_s
+        end
+
+        def self.unpack_registering(bytes)
+          unpacker = #{name}::Unpacker.new
+          unpacker.register_type(0, Payloads::Extended, :from_msgpack_ext)
+          unpacker.feed(bytes).read
+        end
+
+        def self.packer(io) = #{name}::Packer.new(io)
+        def self.unpacker(io = nil) = #{name}::Unpacker.new(io)
+        def self.skip(bytes) = UNPACKER.feed(bytes).skip
+        def self.next_object = UNPACKER.read
+        def self.bytes(object) = #{name}.pack(object)
+      RUBY
+    end
+  end
+
   # This gem.
   module WithManypack
+    extend BothGems
+
     def self.label = "Manypack"
 
     def self.load
@@ -48,56 +103,14 @@ module Contenders
       const_set(:POOL, FACTORY.pool(5))
     end
 
-    def self.feature = "manypack"
-    def self.library = Manypack
-    def self.version = Manypack::VERSION
-    def self.pack(object) = Manypack.pack(object)
-    def self.unpack(bytes) = Manypack.unpack(bytes)
-
-    def self.dump(object) = FACTORY.dump(object)
-    def self.restore(bytes) = FACTORY.load(bytes)
-
-    # As ActiveSupport::MessagePack calls it; 128 is its signature.
-    def self.serialize(object)
-      POOL.packer do |packer|
-        packer.write(128)
-        packer.write(object)
-        packer.full_pack
-      end
-    end
-
-    def self.deserialize(bytes)
-      POOL.unpacker do |unpacker|
-        unpacker.feed_reference(bytes)
-        raise "no signature" unless unpacker.read == 128
-
-        unpacker.full_unpack
-      end
-    end
-
-    def self.pack_registering(object)
-      packer = Manypack::Packer.new
-      packer.register_type(0, Payloads::Extended, :to_msgpack_ext)
-      packer.write(object).to_s
-    end
-
-    def self.unpack_registering(bytes)
-      unpacker = Manypack::Unpacker.new
-      unpacker.register_type(0, Payloads::Extended, :from_msgpack_ext)
-      unpacker.feed(bytes).read
-    end
-
-    def self.packer(io) = Manypack::Packer.new(io)
-    def self.unpacker(io = nil) = Manypack::Unpacker.new(io)
-    def self.skip(bytes) = UNPACKER.feed(bytes).skip
-    def self.next_object = UNPACKER.read
-    def self.bytes(object) = Manypack.pack(object)
+    of_a_gem "manypack", "Manypack"
 
     # Returns a Proc for each task: some have a shorter way through a View, the others treat it as any object.
     def self.looks
       names = Manypack::Path.new("$.statuses[*].user.screen_name")
       prices = Manypack::Path.new("$.performances[*].prices[*].amount")
       filter = Payloads::Look::TASKS.fetch("filter and pass on")
+      check = ->(bytes) { Manypack::View.new(bytes, check: true).size }
       views = Payloads::Look::TASKS.transform_values { |task| ->(bytes) { task.call(Manypack::View.new(bytes)) } }
       views.merge(
         Payloads::Look::TASKS.slice(Payloads::Look::AGAIN),
@@ -106,8 +119,7 @@ module Contenders
         "100 names by path" => ->(bytes) { names.to_a(bytes) },
         "filter and pass on" => ->(bytes) { Manypack.pack(filter.call(Manypack::View.new(bytes))) },
         "change one field" => ->(bytes) { Manypack::View.new(bytes).splice("search_metadata.count" => 1).bytes },
-        "check all of it" => ->(bytes) { Manypack::View.new(bytes, check: true).size },
-        "points checked" => ->(bytes) { Manypack::View.new(bytes, check: true).size },
+        **["check all of it", "points checked"].to_h { |name| [name, check] },
         "a coordinate near the end" => lambda do |bytes|
           Manypack.dig(bytes, "features", 0, "geometry", "coordinates", -1, -1, 0)
         end,
@@ -217,6 +229,7 @@ module Contenders
 
   # The msgpack gem as most programs call it.
   module WithMsgpack
+    extend BothGems
     extend UnpackedLooks
     extend ByHand
 
@@ -229,51 +242,8 @@ module Contenders
       const_set(:POOL, FACTORY.dup.freeze.pool(5))
     end
 
-    def self.feature = "msgpack"
-    def self.library = MessagePack
-    def self.version = MessagePack::VERSION
-    def self.pack(object) = MessagePack.pack(object)
-    def self.unpack(bytes) = MessagePack.unpack(bytes)
+    of_a_gem "msgpack", "MessagePack"
     def self.decode(bytes, symbols) = MessagePack.unpack(bytes, symbolize_keys: symbols)
-
-    def self.dump(object) = FACTORY.dump(object)
-    def self.restore(bytes) = FACTORY.load(bytes)
-
-    # As ActiveSupport::MessagePack calls it; 128 is its signature.
-    def self.serialize(object)
-      POOL.packer do |packer|
-        packer.write(128)
-        packer.write(object)
-        packer.full_pack
-      end
-    end
-
-    def self.deserialize(bytes)
-      POOL.unpacker do |unpacker|
-        unpacker.feed_reference(bytes)
-        raise "no signature" unless unpacker.read == 128
-
-        unpacker.full_unpack
-      end
-    end
-
-    def self.pack_registering(object)
-      packer = MessagePack::Packer.new
-      packer.register_type(0, Payloads::Extended, :to_msgpack_ext)
-      packer.write(object).to_s
-    end
-
-    def self.unpack_registering(bytes)
-      unpacker = MessagePack::Unpacker.new
-      unpacker.register_type(0, Payloads::Extended, :from_msgpack_ext)
-      unpacker.feed(bytes).read
-    end
-
-    def self.packer(io) = MessagePack::Packer.new(io)
-    def self.unpacker(io = nil) = MessagePack::Unpacker.new(io)
-    def self.skip(bytes) = UNPACKER.feed(bytes).skip
-    def self.next_object = UNPACKER.read
-    def self.bytes(object) = MessagePack.pack(object)
   end
 
   # The fastest that the msgpack gem offers: a pool of a frozen factory, with its cache of map keys.

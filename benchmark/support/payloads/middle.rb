@@ -16,6 +16,15 @@ module Payloads
     # Documents are made once for all rows of a process.
     def self.document(name) = (@documents ||= {})[name] ||= yield
 
+    # A row for any library, or for this one alone.
+    #
+    # times:: how many messages the work of a call has
+    def self.any(times = 1, &make) = Calls::Way.new(times, ->(library, _) { make.call(new(library)) })
+
+    def self.ours(times = 1, &make)
+      Calls::Way.new(times, ->(library, _) { make.call(new(library)) if library.name == "Manypack" })
+    end
+
     attr_reader :library
 
     def initialize(library)
@@ -74,71 +83,59 @@ module Payloads
       packer.to_s
     end
 
-    # With a long message, by any library.
-    LONG = {
-      "unpack tweets" => ->(m) { m.long(m.tweets) { |b| m.library.unpack(b) } },
-      "unpack districts" => ->(m) { m.long(m.geo) { |b| m.library.unpack(b) } },
-      "unpack rows" => ->(m) { m.long(m.rows) { |b| m.library.unpack(b) } },
-      "unpack rows to Symbols" => ->(m) { m.long(m.rows) { |b| m.library.unpack(b, symbolize_keys: true) } },
-      "pack tweets" => ->(m) { m.tweets.then { |page| -> { m.library.pack(page) } } },
-      "an Unpacker of a String" => ->(m) { -> { m.library::Unpacker.new.feed(m.stream).each.count } },
-      "an Unpacker of an io" => ->(m) { -> { m.library::Unpacker.new(StringIO.new(m.stream)).each.count } },
-      "a Packer of rows" => ->(m) { -> { m.rows.reduce(m.library::Packer.new) { |pk, row| pk.write(row) }.to_s } },
-      "dump ext types" => ->(m) { m.points.then { |all| -> { m.factory.dump(all) } } },
-      "load ext types" => ->(m) { m.factory.dump(m.points).then { |b| -> { m.factory.load(b) } } },
-      "dump recursive ext types" => ->(m) { m.nested.then { |all| -> { m.factory.dump(all) } } },
-      "load recursive ext types" => ->(m) { m.factory.dump(m.nested).then { |b| -> { m.factory.load(b) } } }
-    }.freeze
+    ROWS = {
+      "unpack tweets" => any { |m| m.long(m.tweets) { |b| m.library.unpack(b) } },
+      "unpack districts" => any { |m| m.long(m.geo) { |b| m.library.unpack(b) } },
+      "unpack rows" => any { |m| m.long(m.rows) { |b| m.library.unpack(b) } },
+      "unpack rows to Symbols" => any { |m| m.long(m.rows) { |b| m.library.unpack(b, symbolize_keys: true) } },
+      "pack tweets" => any { |m| m.tweets.then { |page| -> { m.library.pack(page) } } },
+      "an Unpacker of a String" => any { |m| -> { m.library::Unpacker.new.feed(m.stream).each.count } },
+      "an Unpacker of an io" => any { |m| -> { m.library::Unpacker.new(StringIO.new(m.stream)).each.count } },
+      "a Packer of rows" => any { |m| -> { m.rows.reduce(m.library::Packer.new) { |pk, row| pk.write(row) }.to_s } },
+      "dump ext types" => any { |m| m.points.then { |all| -> { m.factory.dump(all) } } },
+      "load ext types" => any { |m| m.factory.dump(m.points).then { |b| -> { m.factory.load(b) } } },
+      "dump recursive ext types" => any { |m| m.nested.then { |all| -> { m.factory.dump(all) } } },
+      "load recursive ext types" => any { |m| m.factory.dump(m.nested).then { |b| -> { m.factory.load(b) } } },
 
-    # The same, by Manypack alone.
-    LONG_OURS = {
-      "unpack shareable rows" => ->(m) { m.long(m.rows) { |b| Manypack.unpack(b, shareable: true) } },
-      "unpack tweets of a stranger" => ->(m) { m.long(m.tweets) { |b| Manypack.unpack(b, untrusted: true) } },
-      "canonical tweets" => ->(m) { m.tweets.then { |page| -> { Manypack.pack(page, canonical: true) } } },
-      "dig near the start" => ->(m) { m.long(m.tweets) { |b| Manypack.dig(b, "statuses", 0, "user", "name") } },
+      "unpack shareable rows" => ours { |m| m.long(m.rows) { |b| Manypack.unpack(b, shareable: true) } },
+      "unpack tweets of a stranger" => ours { |m| m.long(m.tweets) { |b| Manypack.unpack(b, untrusted: true) } },
+      "canonical tweets" => ours { |m| m.tweets.then { |page| -> { Manypack.pack(page, canonical: true) } } },
+      "dig near the start" => ours { |m| m.long(m.tweets) { |b| Manypack.dig(b, "statuses", 0, "user", "name") } },
       "dig near the start, keys unique" =>
-        ->(m) { m.long(m.tweets) { |b| Manypack.dig(b, "statuses", 0, "user", "name", duplicate_keys: :first) } },
-      "dig near the end" => ->(m) { m.long(m.tweets) { |b| Manypack.dig(b, "search_metadata", "count") } },
-      "dig an element" => ->(m) { m.long(m.geo) { |b| Manypack.dig(b, "features", 150, "bbox", 1) } },
-      "three values of tweets" => ->(m) { m.long(m.tweets) { |b| THREE.call(Manypack::View.new(b)) } },
-      "names by index" => ->(m) { m.long(m.tweets) { |b| INDEX.call(Manypack::View.new(b)["statuses"]) } },
-      "each status" => ->(m) { m.long(m.tweets) { |b| Manypack::View.new(b)["statuses"].each.sum { |v| v["id"] } } },
+        ours { |m| m.long(m.tweets) { |b| Manypack.dig(b, "statuses", 0, "user", "name", duplicate_keys: :first) } },
+      "dig near the end" => ours { |m| m.long(m.tweets) { |b| Manypack.dig(b, "search_metadata", "count") } },
+      "dig an element" => ours { |m| m.long(m.geo) { |b| Manypack.dig(b, "features", 150, "bbox", 1) } },
+      "three values of tweets" => ours { |m| m.long(m.tweets) { |b| THREE.call(Manypack::View.new(b)) } },
+      "names by index" => ours { |m| m.long(m.tweets) { |b| INDEX.call(Manypack::View.new(b)["statuses"]) } },
+      "each status" => ours { |m| m.long(m.tweets) { |b| Manypack::View.new(b)["statuses"].each.sum { |v| v["id"] } } },
       "filter and forward" =>
-        ->(m) { m.long(m.tweets) { |b| FORWARD.call(Manypack::Packer.new, Manypack::View.new(b)["statuses"]) } },
-      "a View that is checked" => ->(m) { m.long(m.tweets) { |b| Manypack::View.new(b, check: true).size } },
-      "names by path" => ->(m) { Manypack::Path.new(NAMES).then { |path| m.long(m.tweets) { |b| path.to_a(b) } } },
-      "numbers by path" => ->(m) { Manypack::Path.new(NUMBERS).then { |path| m.long(m.geo) { |b| path.to_a(b) } } },
-      "Records of rows" => ->(m) { Manypack::Type[[m.record]].then { |type| m.long(m.flat) { |b| type.load(b) } } },
-      "dump Records" => ->(m) { m.made.then { |all| -> { Manypack::Type[[m.record]].dump(all) } } },
-      "pack attached Records" => ->(m) { m.attached.then { |all| -> { Manypack.pack(all) } } },
-      "split" => ->(m) { -> { Manypack.split(m.stream).count } }
-    }.freeze
+        ours { |m| m.long(m.tweets) { |b| FORWARD.call(Manypack::Packer.new, Manypack::View.new(b)["statuses"]) } },
+      "a View that is checked" => ours { |m| m.long(m.tweets) { |b| Manypack::View.new(b, check: true).size } },
+      "names by path" => ours { |m| Manypack::Path.new(NAMES).then { |path| m.long(m.tweets) { |b| path.to_a(b) } } },
+      "numbers by path" => ours { |m| Manypack::Path.new(NUMBERS).then { |path| m.long(m.geo) { |b| path.to_a(b) } } },
+      "Records of rows" => ours { |m| Manypack::Type[[m.record]].then { |type| m.long(m.flat) { |b| type.load(b) } } },
+      "dump Records" => ours { |m| m.made.then { |all| -> { Manypack::Type[[m.record]].dump(all) } } },
+      "pack attached Records" => ours { |m| m.attached.then { |all| -> { Manypack.pack(all) } } },
+      "split" => ours { |m| -> { Manypack.split(m.stream).count } },
 
-    SHORT = {
-      "unpack a row" => ->(m) { m.short(m.rows) { |b| m.library.unpack(b) } },
-      "unpack a row to Symbols" => ->(m) { m.short(m.rows) { |b| m.library.unpack(b, symbolize_keys: true) } },
-      "pack a row" => ->(m) { m.short(m.rows, packed: false) { |row| m.library.pack(row) } },
-      "a pool's packer" => ->(m) { m.short(packed: false) { |order| m.pool.packer { |pk| pk.write(order).to_s } } },
-      "a pool's unpacker" => ->(m) { m.short { |b| m.pool.unpacker { |unpacker| unpacker.feed(b).read } } },
-      "dump of a pool" => ->(m) { m.short(packed: false) { |order| m.pool.dump(order) } }
-    }.freeze
+      "unpack a row" => any(COPIES) { |m| m.short(m.rows) { |b| m.library.unpack(b) } },
+      "unpack a row to Symbols" =>
+        any(COPIES) { |m| m.short(m.rows) { |b| m.library.unpack(b, symbolize_keys: true) } },
+      "pack a row" => any(COPIES) { |m| m.short(m.rows, packed: false) { |row| m.library.pack(row) } },
+      "a pool's packer" =>
+        any(COPIES) { |m| m.short(packed: false) { |order| m.pool.packer { |pk| pk.write(order).to_s } } },
+      "a pool's unpacker" => any(COPIES) { |m| m.short { |b| m.pool.unpacker { |unpacker| unpacker.feed(b).read } } },
+      "dump of a pool" => any(COPIES) { |m| m.short(packed: false) { |order| m.pool.dump(order) } },
 
-    SHORT_OURS = {
-      "dig an order" => ->(m) { m.short { |b| Manypack.dig(b, "user", "name") } },
+      "dig an order" => ours(COPIES) { |m| m.short { |b| Manypack.dig(b, "user", "name") } },
       "three values of an order" =>
-        ->(m) { m.short { |b| Manypack::View.new(b).then { |v| [v["type"], v["id"], v["user"]["name"]] } } },
-      "a pattern" => ->(m) { m.short { |b| CHOOSE.call(Manypack::View.new(b)) } },
-      "splice a field" => ->(m) { m.short { |b| Manypack::View.new(b).splice("id" => 7).bytes } },
-      "first by path" => ->(m) { Manypack::Path.new("$.user.name").then { |path| m.short { |b| path.first(b) } } },
-      "a Record" => ->(m) { m.short(m.flat) { |b| m.record.load(b) } },
-      "dump a Record" => ->(m) { m.short(m.made, packed: false) { |order| m.record.dump(order) } }
+        ours(COPIES) { |m| m.short { |b| Manypack::View.new(b).then { |v| [v["type"], v["id"], v["user"]["name"]] } } },
+      "a pattern" => ours(COPIES) { |m| m.short { |b| CHOOSE.call(Manypack::View.new(b)) } },
+      "splice a field" => ours(COPIES) { |m| m.short { |b| Manypack::View.new(b).splice("id" => 7).bytes } },
+      "first by path" =>
+        ours(COPIES) { |m| Manypack::Path.new("$.user.name").then { |path| m.short { |b| path.first(b) } } },
+      "a Record" => ours(COPIES) { |m| m.short(m.flat) { |b| m.record.load(b) } },
+      "dump a Record" => ours(COPIES) { |m| m.short(m.made, packed: false) { |order| m.record.dump(order) } }
     }.freeze
-
-    ROWS = { LONG => 1, LONG_OURS => 1, SHORT => COPIES, SHORT_OURS => COPIES }.flat_map do |rows, times|
-      all = [LONG, SHORT].include?(rows)
-      rows.map do |name, make|
-        [name, Calls::Way.new(times, ->(lib, _) { make.call(new(lib)) if all || lib.name == "Manypack" })]
-      end
-    end.to_h.freeze
   end
 end
