@@ -24,7 +24,7 @@ class ParallelControlTest < Minitest::Test
       answers = [Errno::EFAULT, Errno::EFAULT, 8]
       pipe = Object.new
       pipe.define_singleton_method(:syswrite) { |bytes| (answer = answers.shift).is_a?(Integer) ? (@written = bytes) : raise(answer) }
-      Parallel.const_get(:RactorPool).const_get(:Transport).signal(pipe, 3, 1)
+      Parallel.const_get(:Transport).signal(pipe, 3, 1)
       assert_equal [[3, 1].pack("LL"), []], [pipe.instance_variable_get(:@written), answers]
     end
   end

@@ -40,7 +40,7 @@ class ParallelStopTest < Minitest::Test
   end
 
   # The interruption comes right after a worker or a Thread of Parallel has started.
-  STARTS = { "start_ractor" => { ractors: 2 }, "hears from the Ractors" => { ractors: 2 }, "reads from" => { ractors: 2 },
+  STARTS = { "start_ractor" => { ractors: 2 }, "hears from" => { ractors: 2 }, "reads from" => { ractors: 2 },
              "hears from the worker" => { processes: 2 }, "sends to" => { processes: 2 } }.freeze
 
   def test_an_interruption_while_workers_start_loses_none_of_them
@@ -55,7 +55,7 @@ class ParallelStopTest < Minitest::Test
       end
       Manypack::Parallel.const_get(:Run)
       Manypack::Parallel.const_get(:ReportedThread).singleton_class.prepend(Interrupting)
-      Manypack::Parallel.const_get(:RactorPool).const_get(:Transport).prepend(Interrupting)
+      Manypack::Parallel.const_get(:Transport).prepend(Interrupting)
       open = -> { [GC.start, Dir.children("/dev/fd").size].last }
       STARTS.each do |start, workers|
         STATE[:at] = start

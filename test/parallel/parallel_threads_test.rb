@@ -106,7 +106,7 @@ class ParallelThreadsTest < Minitest::Test
         count = 0
         error = failure { Parallel.each(["\x01"].cycle, map: :succ.to_proc, **workers) { (count += 1) == at && parallels_threads.each(&way).each(&:join) } }
         assert_instance_of error_class, error
-        role = workers[:ractors] ? /hears from the Ractors/ : /hears from the worker processes|sends to a worker process/
+        role = workers[:ractors] ? /hears from the workers/ : /hears from the workers|sends to a worker process/
         assert_match(/\Athe Thread that (#{role}) was killed\z/, error.message) if error_class == ThreadError
       end
     end

@@ -2,10 +2,10 @@
 
 # A run in processes.
 
+require_relative "child_process"
 require_relative "error"
 require_relative "in_workers"
 require_relative "process_loop"
-require_relative "process_pool"
 require_relative "process_protocol"
 
 module Manypack
@@ -13,6 +13,13 @@ module Manypack
     # The workers are forked when the run starts, so they have everything that the caller has. If the source is a String
     # or a file, they have that, too, and read their batches from it. The bytes of other sources are sent to them.
     class InProcesses < InWorkers
+      # Seconds after which the listener checks whether a process has ended: its pipe may not end, because a program
+      # that was started meanwhile can hold the other end.
+      PATIENCE = 0.5
+
+      # Seconds that the ensure clauses of interrupted work may take.
+      GRACE = 5
+
       def initialize(source, work, codec, options, as, packs, size, ordered, on_start)
         unless Process.respond_to?(:fork)
           raise NotImplementedError, "processes: needs fork, which #{RUBY_PLATFORM} does not have; use ractors:"
@@ -29,15 +36,45 @@ module Manypack
 
       private
 
-      def start_pool
-        @pool = ProcessPool.new(@events, @source)
-        @pool.start(@size) do |index, jobs, outcomes|
+      def start_worker(index)
+        ChildProcess.new(@workers) do |jobs, outcomes|
           ProcessLoop.new(@work, @codec, @as, @results, @source, @on_start).run(index, jobs, outcomes)
         end
       end
 
-      def stop_pool
-        @pool&.stop(idle?)
+      def give(index, number, batch)
+        bytes, *place = batch
+        @workers[index].give([number, *place], @source.sent(bytes, *place), report)
+      end
+
+      # Ends every process, in the middle of its work unless all are idle.
+      def stop_workers
+        @listener&.kill&.join
+        @workers.each { |worker| worker.close(idle?) }
+        @workers.each(&:interrupt) unless idle?
+        deadline = now + GRACE
+        @workers.each { |worker| worker.await_end(deadline - now) }
+      ensure
+        @workers.each(&:kill)
+      end
+
+      # Now and then it checks all processes, so that busy ones do not hide one that has died.
+      def listen
+        open = @workers.each_with_index.to_a
+        looked = now
+        until open.empty?
+          ready, = IO.select(open.map(&:first), nil, nil, PATIENCE)
+          ready, looked = nil, now if now - looked >= PATIENCE
+          open.reject! { |worker, index| (ready.nil? || ready.include?(worker)) && !heard?(worker, index) }
+        end
+      end
+
+      # Returns true if there may be more to hear from a process.
+      def heard?(worker, index)
+        return true if worker.each_outcome { |*outcome| @events << [index, outcome, nil] }
+
+        @events << [index, nil, worker.last_words]
+        false
       end
 
       # The arguments are the values and the bytes of a Frame from ProcessLoop.
@@ -73,6 +110,10 @@ module Manypack
         splitter = Splitter.new(@limits).feed(bytes)
         whole = (0..).find { splitter.take(1, bytes.bytesize, false).nil? }
         whole + (splitter.rest ? 1 : 0)
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       def range(what, first, count)

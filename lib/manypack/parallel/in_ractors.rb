@@ -3,7 +3,8 @@
 # A run in Ractors.
 
 require_relative "in_workers"
-require_relative "ractor_pool"
+require_relative "ractor_loop"
+require_relative(defined?(Ractor::Port) ? "port_transport" : "pipe_transport")
 
 module Manypack
   module Parallel
@@ -33,6 +34,16 @@ module Manypack
       end
     end
 
+    # How a run hears from its Ractors depends on the Ruby. Each transport file defines Transport, and only the file for
+    # this Ruby is loaded:
+    #
+    # start_ractor(index, setup):: starts a Ractor that runs RactorLoop, and returns it. The setup is shareable: the
+    #                              arguments of Worker.new
+    # each_message:: yields index and outcome of each batch that is done; yields nil as the outcome of a Ractor that has
+    #                ended, and returns after the last one
+    # value_of(ractor):: what a Ractor returned
+    # join(ractor):: waits until a Ractor has ended
+    # close:: may be called twice
     class InRactors < InWorkers
       def initialize(source, work, codec, options, as, packs, size, ordered, on_start)
         Isolation.check_codec(codec) if codec
@@ -49,15 +60,50 @@ module Manypack
 
       private
 
-      def start_pool
+      def start
         RubyBug22072.warn_once
-        @pool = RactorPool.new(@events)
-        @pool.start(@size, @setup)
+        @transport = Transport.new
+        super
       end
 
-      def stop_pool
+      def start_worker(index)
+        @transport.start_ractor(index, @setup)
+      end
+
+      def give(index, number, batch)
+        post(@workers[index], [number, *batch])
+      end
+
+      # Each Ractor ends after its current message.
+      def stop_workers
         @stop.set
-        @pool&.stop
+        @workers.each { |ractor| post(ractor, nil) }
+        @listener&.join
+        @workers.each { |ractor| @transport.join(ractor) }
+        @transport&.close
+      end
+
+      # Sends what RactorLoop receives; nil ends it.
+      def post(ractor, message)
+        ractor.send(message)
+      rescue Ractor::ClosedError
+        nil # it ended, and its last outcome is on the way
+      end
+
+      def listen
+        @transport.each_message do |index, outcome|
+          @events << (outcome ? [index, outcome, nil] : last_event_of(index))
+        end
+        @transport.close
+      end
+
+      # The event of a Ractor that has ended.
+      def last_event_of(index)
+        [index, @transport.value_of(@workers[index])&.outcome, true]
+      rescue Ractor::ClosedError # the work ended the Ractor, so it returned nothing
+        [index, nil, true]
+      rescue Ractor::Error => e
+        e
       end
 
       def outcome_of(*outcome) = outcome

@@ -2,15 +2,19 @@
 
 # A run by several workers, which are Ractors or processes.
 
+require_relative "reported_thread"
 require_relative "source"
 
 module Manypack
   module Parallel
     # Deals batches out to workers and delivers what they return. Subclasses define
     #
-    # start_pool:: starts the workers and sets @pool
-    # stop_pool:: ends them
-    # lost(worker, reason):: is called when a worker ended without being told to
+    # start_worker(index):: starts a worker and returns it
+    # give(index, number, batch):: appends a batch, as the Splitter returns it, to the queue of a worker
+    # listen:: adds events to @events until every worker has ended: [index, outcome, nil] for a batch that is done, and
+    #          [index, nil or the last outcome, how it ended] for the end of a worker. It is the body of a Thread
+    # stop_workers:: ends them, and the listener
+    # lost(index, reason):: is called when a worker ended without being told to
     # outcome_of(*outcome):: takes apart what a worker sent. Returns five values: the number of the batch, or nil if the
     #                        worker could not start; its results; a Failure or nil; how many messages; and how many
     #                        seconds they took
@@ -32,6 +36,11 @@ module Manypack
         @size = needed(size)
         @ordered = ordered
         @messages = 1
+        @events = Thread::Queue.new
+        @workers = []
+        @sent = @delivered = 0   # how many batches
+        @done = {}               # by the number of a batch: results and Failure that are not delivered yet
+        @given = Array.new(@size) { {} } # by worker and the number of a batch: the batches that it has
       end
 
       private
@@ -52,19 +61,23 @@ module Manypack
         super
       ensure
         begin
-          stop_pool
+          stop_workers
         ensure
           @reader&.stop
         end
       end
 
+      # An interruption in the middle would lose a worker, or leave its pipe to be closed twice.
       def start
-        @events = Thread::Queue.new
-        @piece = nil             # what the reader has read
-        @sent = @delivered = 0   # how many batches
-        @done = {}               # by the number of a batch: results and Failure that are not delivered yet
-        @given = Array.new(@size) { {} } # by worker and the number of a batch: the batches that it has
-        start_pool
+        Thread.handle_interrupt(Object => :never) do
+          @size.times { |index| @workers << start_worker(index) }
+          @listener = ReportedThread.start("hears from the workers", report) { listen }
+        end
+      end
+
+      # Returns the Proc to which Threads report their end: an error that ends a Thread ends the run.
+      def report
+        @report ||= ->(error) { @events << error if error }
       end
 
       def idle?
@@ -90,7 +103,7 @@ module Manypack
           worker = free_worker
         end
         @given[worker][@sent] = batch
-        @pool.give(worker, @sent, batch)
+        give(worker, @sent, batch)
         @sent += 1
         handle(@events.pop) until @events.empty?
       end

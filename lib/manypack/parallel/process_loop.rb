@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What each process of a pool runs: batches come in, outcomes go out.
+# What each process of a run does: batches come in, outcomes go out.
 
 require_relative "process_protocol"
 require_relative "worker"
