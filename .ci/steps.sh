@@ -14,8 +14,7 @@ trap 'finish $?' EXIT
 # Tests of a process's memory, time and stacks, which are not its own under a sanitizer or while objects move.
 # shellcheck disable=SC2034
 figures="test/hostile/leak_test.rb test/hostile/memory_and_time_test.rb test/hostile/depth_test.rb
-  test/hostile/every_stack_test.rb test/hostile/requirements_test.rb test/stream/stream_time_test.rb test/view/view_time_test.rb
-  test/whole/linear_time_test.rb"
+  test/hostile/every_stack_test.rb test/stream/stream_time_test.rb test/view/view_time_test.rb test/whole/linear_time_test.rb"
 
 # Tests of programs that they start: what these have in memory does not move.
 # shellcheck disable=SC2034
