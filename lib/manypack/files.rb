@@ -32,8 +32,8 @@ module Manypack
 
     Arguments.check_source(source)
 
-    Arguments.check_limits_only(options, "bytes") unless as
-    unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options) # raises for the options
+    io = source unless string
+    unpacker = as ? Files.unpacker(io, as: as, **options) : Files.slicer(io, options) # raises for the options
     return enum_for(:split, source, **(as.nil? ? {} : {as: as}), **options) unless block
 
     unpacker.feed(source) if string
@@ -107,11 +107,6 @@ module Manypack
 
   # Opens files by their names, and makes the Unpackers that read them.
   module Files # :nodoc:
-    # Loads a message as its bytes.
-    module Bytes # :nodoc:
-      def self.load(bytes) = bytes
-    end
-
     # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
     MAX_DEPTH = 100_000
 
@@ -123,6 +118,14 @@ module Manypack
       return changed.unpacker(io, as: as) if as.nil? || as == :view || codec
 
       Unpacker.new(io, as: as, codec: codec, **options)
+    end
+
+    # Returns an Unpacker that reads each message as its bytes. Raises the errors of unpacker.
+    def self.slicer(io, options)
+      return Internal.unpacker_of_bytes(DefaultFactory.codec, io) if options.empty?
+
+      Arguments.check_limits_only(options, "bytes")
+      Internal.unpacker_of_bytes(Arguments.codec(options[:codec], options.except(:codec), :as, packs: false), io)
     end
 
     # Yields an Unpacker that reads a file. Errors about its bytes name the file; those about other bytes, which a block

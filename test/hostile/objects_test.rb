@@ -65,7 +65,7 @@ module Hostile
       dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
       error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1, :array],
       search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], select_messages: ["String", 0, 0, 1, [], 1], search_several: ["Manypack::View", [[[], 1]]],
-      shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], watch: ["Manypack::Factory", Manypack]
+      shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], unpacker_of_bytes: ["Manypack::Codec", nil], watch: ["Manypack::Factory", Manypack]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.

@@ -46,11 +46,11 @@ mp_io_p(VALUE obj)
 }
 
 VALUE
-mp_packed_bytes(VALUE obj)
+mp_convert_to_bytes(VALUE obj)
 {
-    VALUE string = MP_LIKELY(RB_TYPE_P(obj, T_STRING)) ? obj : rb_check_string_type(obj);
+    VALUE string = rb_check_string_type(obj);
 
-    if (MP_LIKELY(!NIL_P(string))) return string;
+    if (!NIL_P(string)) return string;
     if (mp_io_p(obj)) {
         rb_raise(rb_eTypeError, "expected a String of packed bytes, got %" PRIsVALUE ": pass io.read, or use "
                  "Manypack.unpack(io), as: :view or a Record, or Manypack::Unpacker.new(io)", rb_obj_class(obj));

@@ -8,7 +8,13 @@
 bool mp_io_p(VALUE obj);
 
 /* StringValue for packed bytes: the TypeError for an io says how to read one. */
-VALUE mp_packed_bytes(VALUE obj);
+VALUE mp_convert_to_bytes(VALUE obj);
+
+MP_INLINE VALUE
+mp_packed_bytes(VALUE obj)
+{
+    return MP_LIKELY(RB_TYPE_P(obj, T_STRING)) ? obj : mp_convert_to_bytes(obj);
+}
 
 /* How an io is read. */
 enum {

@@ -2,7 +2,6 @@
 #include "buffer/buffer_object.h"
 
 #include "base/error.h"
-#include "caches/spare.h"
 
 mp_classes mp_cBuffer;
 
@@ -91,13 +90,12 @@ mp_buffer_to_look_at(VALUE self)
     return buffer->io && mp_loan_torn_p(&buffer->loan) ? buffer : mp_buffer_checked(self);
 }
 
-mp_buffer *
-mp_buffer_for_change(VALUE self)
+void
+mp_buffer_check_for_change(VALUE self)
 {
-    mp_buffer *buffer = mp_buffer_checked(self);
+    const mp_buffer *buffer = mp_buffer_checked(self);
 
     if (MP_UNLIKELY(!mp_loan_idle_p(&buffer->loan))) mp_raise_in_use(mp_buffer_name(buffer));
-    return buffer;
 }
 
 void
@@ -269,23 +267,16 @@ mp_buffer_close(VALUE self)
 }
 
 bool
-mp_buffer_reusable_p(VALUE self)
-{
-    const mp_buffer *buffer = mp_buffer_get(self);
-
-    return mp_loan_free_p(&buffer->loan) &&
-           (mp_pristine_p(self, mp_cBuffer.own) || mp_pristine_p(self, mp_cBuffer.gem));
-}
-
-void
 mp_buffer_set_aside(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
+    if (!mp_loan_free_p(&buffer->loan)) return false;
     mp_loan_settle(&buffer->loan, &buffer->bytes);
     if (buffer->bytes.capacity) mp_bytes_drop(&buffer->bytes); /* the array of chunks may be long */
     else mp_bytes_clear(&buffer->bytes);
     buffer->io = 0;
+    return !buffer->shown;
 }
 
 void

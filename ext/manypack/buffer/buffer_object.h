@@ -15,6 +15,7 @@ typedef struct {
     bool reads_exactly : 1; /* ask the io for no more than needed: it has no readpartial, or takes no bytes back */
     bool end_near : 1;      /* a File gave fewer bytes than it was asked for */
     bool writable : 1;      /* the io has write, as the first flush has found out */
+    bool shown : 1;         /* user code has it: no other owner gets it */
     bool flush_due : 1;     /* user code has called flush in the middle of a write of the Packer */
     uint8_t owner;          /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */
@@ -83,7 +84,17 @@ mp_buffer_ready_p(VALUE self, const mp_buffer *buffer)
     return buffer->io && mp_loan_idle_p(&buffer->loan) && !buffer->loan.mark && !OBJ_FROZEN_RAW(self);
 }
 
-mp_buffer *mp_buffer_for_change(VALUE self);
+/* Checks a Buffer to remove bytes of it. */
+void mp_buffer_check_for_change(VALUE self);
+
+MP_INLINE mp_buffer *
+mp_buffer_for_change(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (MP_UNLIKELY(!mp_buffer_ready_p(self, buffer))) mp_buffer_check_for_change(self);
+    return buffer;
+}
 
 /*
  * mp_buffer_for_change for anybody except the Buffer's Unpacker. Before it removes n bytes, mp_buffer_before_removal
@@ -116,11 +127,19 @@ void mp_buffer_clear(VALUE self);
 /* Removes all bytes and returns them as one binary String. */
 VALUE mp_buffer_take_all(VALUE self);
 
-/* True if the Buffer is idle, and user code has left no trace on the object. */
-bool mp_buffer_reusable_p(VALUE self);
+/* The Buffer for user code. */
+MP_INLINE VALUE
+mp_buffer_show(VALUE self)
+{
+    mp_buffer_get(self)->shown = true;
+    return self;
+}
 
-/* Like mp_buffer_close, but keeps a small block for the next owner, who calls mp_buffer_reopen. */
-void mp_buffer_set_aside(VALUE self);
+/*
+ * Closes an idle Buffer, but keeps a small block for the next owner, who calls mp_buffer_reopen. False if it cannot
+ * have one: a suspended Fiber may go on with it, so that it stays open, or user code has had it.
+ */
+bool mp_buffer_set_aside(VALUE self);
 void mp_buffer_reopen(VALUE self, VALUE io);
 
 /* Drops all bytes; every later use raises RuntimeError. */

@@ -138,16 +138,6 @@ mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n)
     RB_GC_GUARD(owner);
 }
 
-void
-mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n)
-{
-    size_t room;
-
-    if (!n) return; /* there may be no block, and memcpy must not get NULL, even for 0 bytes */
-    memcpy(mp_bytes_reserve(owner, bytes, 0, n, &room), from, n);
-    mp_bytes_commit(bytes, n);
-}
-
 /* --- removing --------------------------------------------------------------------------------------- */
 
 /* Drops the first chunk, but keeps a small block if it is the only one. */

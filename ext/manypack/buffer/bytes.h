@@ -60,9 +60,6 @@ mp_chunk_bytes(const mp_chunk *chunk)
 /* A chunk as a binary String. If the chunk is a whole String, the result shares its bytes. */
 VALUE mp_chunk_to_s(const mp_chunk *chunk);
 
-/* Appends a copy of n bytes. */
-void mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n);
-
 /* Appends, by reference, len bytes of a frozen String from `at` on. */
 void mp_bytes_refer(VALUE owner, mp_bytes *bytes, VALUE str, size_t at, size_t len);
 
@@ -106,6 +103,17 @@ mp_bytes_commit(mp_bytes *bytes, size_t n)
 {
     mp_bytes_last(bytes)->len += n;
     bytes->size += n;
+}
+
+/* Appends a copy of n bytes. */
+MP_INLINE void
+mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n)
+{
+    size_t room;
+
+    if (!n) return; /* there may be no block, and memcpy must not get NULL, even for 0 bytes */
+    memcpy(mp_bytes_reserve(owner, bytes, 0, n, &room), from, n);
+    mp_bytes_commit(bytes, n);
 }
 
 /* Puts the first n bytes into one chunk. The queue must have them. */

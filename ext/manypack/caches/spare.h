@@ -13,13 +13,6 @@ typedef struct {
     VALUE body;             /* an Unpacker whose body has ended; 0 without one */
 } mp_spares;
 
-/* True if user code left no trace on it: no instance variable, no singleton class, not frozen. */
-MP_INLINE bool
-mp_pristine_p(VALUE obj, VALUE klass)
-{
-    return RBASIC_CLASS(obj) == klass && !OBJ_FROZEN(obj) && !rb_ivar_count(obj);
-}
-
 /* Takes the object out of its place; 0 if there is none. */
 MP_INLINE VALUE
 mp_spare_take(VALUE *place)

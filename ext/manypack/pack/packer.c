@@ -119,22 +119,22 @@ mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api)
 }
 
 VALUE
-mp_packer_borrow(VALUE codec)
+mp_packer_borrow(VALUE codec_object)
 {
-    bool of_gem = mp_codec_get(codec)->options.of_gem;
-    VALUE klass = mp_class_of(&packer_classes, of_gem), self;
+    const mp_codec *codec = mp_codec_get(codec_object);
+    VALUE klass = mp_class_of(&packer_classes, codec->options.of_gem), self;
     mp_packer *packer;
 
-    check_not_canonical(mp_codec_get(codec));
+    check_not_canonical(codec);
     self = mp_spare_take(&mp_ractor_current()->spares.packer);
     if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
         self = packer_allocate(klass);
-        packer_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil, of_gem));
+        packer_init(self, codec, mp_buffer_new(Qnil, Qnil, codec->options.of_gem));
         return rb_obj_freeze(self); /* it is for one block at a time: no types, no instance variables */
     }
     packer = mp_typed_data(self);
     mp_buffer_reopen(packer->buffer, Qnil);
-    if (MP_UNLIKELY(packer->codec.object != codec)) packer_init(self, mp_codec_get(codec), packer->buffer);
+    if (MP_UNLIKELY(packer->codec.object != codec_object)) packer_init(self, codec, packer->buffer);
     return self;
 }
 
@@ -143,9 +143,7 @@ mp_packer_give_back(VALUE self)
 {
     const mp_packer *packer = rb_check_typeddata(self, &packer_type);
 
-    if (!mp_buffer_reusable_p(packer->buffer)) return;
-    mp_buffer_set_aside(packer->buffer);
-    mp_ractor_current()->spares.packer = self;
+    if (mp_buffer_set_aside(packer->buffer)) mp_ractor_current()->spares.packer = self;
 }
 
 mp_notes
@@ -226,7 +224,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_packer_buffer(VALUE self)
 {
-    return mp_packer_get(self)->buffer;
+    return mp_buffer_show(mp_packer_get(self)->buffer);
 }
 
 /*

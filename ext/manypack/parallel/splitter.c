@@ -6,7 +6,6 @@
 #include "codec/codec.h"
 #include "core/skip.h"
 #include "core/wire.h"
-#include "unpack/decode.h"
 
 #include <ruby/ractor.h>
 

@@ -25,7 +25,7 @@ body_unpacker_new(VALUE klass)
 
 VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                     size_t offset, mp_outer outer)
+                     size_t offset, const mp_outer *outer)
 {
     VALUE klass = mp_class_of(&mp_cUnpacker, codec->options.of_gem);
     VALUE self = used && body_reusable_p(used, klass) ? used : body_unpacker_new(klass);
@@ -36,7 +36,7 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
     u->body = true;
     u->more->bodies++;
     u->body_type = type->type;
-    u->more->outer = outer;
+    u->more->outer = *outer;
     u->origin = offset;
     u->piece.at = at;
     u->piece.len = n;

@@ -10,7 +10,7 @@
  * 0.
  */
 VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                           size_t offset, mp_outer outer);
+                           size_t offset, const mp_outer *outer);
 
 /*
  * Ends the body: every use of the Unpacker raises until it gets another body. Returns the number of objects of the

@@ -57,15 +57,12 @@ mp_stream_running_p(mp_stream *u)
     return u->running;
 }
 
-mp_stream *
-mp_stream_for_read(VALUE self)
+void
+mp_stream_check_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY((u->running && mp_stream_running_p(u)) || mp_stream_buffer_closed_p(u))) {
-        mp_stream_raise_in_use(u);
-    }
-    return u;
+    if (mp_stream_running_p(u) || mp_stream_buffer_closed_p(u)) mp_stream_raise_in_use(u);
 }
 
 void

@@ -23,7 +23,7 @@ typedef uint8_t mp_position;
 /* What only some streams need: those with an io, of a body, or with an object that is long, unfinished or wrong. */
 typedef struct {
     VALUE sticky_error; /* every read raises it, because nobody knows where the next object starts; or 0 */
-    VALUE as;           /* loads a message from its bytes; Qtrue for Views; 0 if objects are built */
+    VALUE as;           /* loads a message from its bytes; Qtrue: Views; nil: just the bytes; 0: objects are built */
     VALUE slice;        /* the bytes of the current message so far, a String; 0 without any */
     VALUE eof;          /* the EOFError by which the io has just ended; 0 or nil if by none */
     VALUE refusing;     /* of a body: the Buffer that refuses all use; 0 until user code asks for it */
@@ -100,12 +100,6 @@ mp_stream *mp_stream_get(VALUE self);
 /* True while a method that reads is at work. Ends a plain read that NoMemoryError has left running. */
 bool mp_stream_running_p(mp_stream *u);
 
-/*
- * The stream for a method that reads. RuntimeError also while another method reads, or while the Buffer is being
- * written.
- */
-mp_stream *mp_stream_for_read(VALUE self);
-
 /* Raises the RuntimeError of mp_stream_for_read: the Unpacker or its Buffer is in use, or the Buffer is TORN. */
 NORETURN(void mp_stream_raise_in_use(const mp_stream *u));
 
@@ -169,6 +163,22 @@ MP_INLINE bool
 mp_stream_buffer_closed_p(const mp_stream *u)
 {
     return u->buffer && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan);
+}
+
+/* Raises unless a method may read now. */
+void mp_stream_check_for_read(VALUE self);
+
+/*
+ * The stream for a method that reads. RuntimeError also while another method reads, or while the Buffer is being
+ * written.
+ */
+MP_INLINE mp_stream *
+mp_stream_for_read(VALUE self)
+{
+    mp_stream *u = mp_typed_data(self);
+
+    if (MP_UNLIKELY(!u->open || u->running || mp_stream_buffer_closed_p(u))) mp_stream_check_for_read(self);
+    return u;
 }
 
 /*

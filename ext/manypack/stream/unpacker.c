@@ -119,6 +119,18 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
     return self;
 }
 
+/* call-seq: Internal.unpacker_of_bytes(codec, io) -> unpacker: it reads each message as its bytes, a frozen String */
+static VALUE
+rb_internal_unpacker_of_bytes(VALUE module, VALUE codec, VALUE io)
+{
+    arguments a = {.io = io, .options = Qnil, .as = Qnil, .codec = *mp_codec_get(codec)};
+    VALUE self = mp_unpacker_allocate(mp_cUnpacker.own);
+
+    mp_check_source(io, MP_OWN);
+    unpacker_init_with(self, &a, buffer_for(&a));
+    return self;
+}
+
 /* --- for other files -------------------------------------------------------------------------------- */
 
 /* The spare Unpacker of the Ractor, or a new one, with an io or without. */
@@ -127,7 +139,7 @@ borrow(const mp_codec *codec, VALUE io)
 {
     VALUE self = mp_spare_take(&mp_ractor_current()->spares.unpacker);
     VALUE klass = mp_class_of(&mp_cUnpacker, codec->options.of_gem);
-    const mp_stream *u;
+    mp_stream *u;
 
     if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
         self = mp_unpacker_allocate(klass);
@@ -137,7 +149,8 @@ borrow(const mp_codec *codec, VALUE io)
     }
     u = mp_typed_data(self);
     mp_buffer_reopen(u->buffer, io);
-    unpacker_init(self, codec, u->buffer);
+    mp_unpacker_set_codec(self, codec);
+    u->open = true;
     return self;
 }
 
@@ -152,23 +165,13 @@ mp_unpacker_give_back(VALUE self)
 {
     mp_stream *u = mp_unpacker_checked(self);
 
-    if (u->running || (u->more && u->more->yields) || !mp_buffer_reusable_p(u->buffer)) return;
-    mp_buffer_set_aside(u->buffer);
+    bool kept;
+
+    if (u->running || (u->more && u->more->yields) || !mp_loan_free_p(&mp_buffer_get(u->buffer)->loan)) return;
+    kept = mp_buffer_set_aside(u->buffer);
     mp_stream_restart(u);
     mp_stream_set_aside(u);
-    mp_ractor_current()->spares.unpacker = self;
-}
-
-/* Keeps the Unpackers for bodies that a read has used for the next read of any Unpacker. */
-static void
-keep_inner(VALUE self)
-{
-    mp_stream *u = mp_typed_data(self);
-    VALUE inner = u->more ? u->more->d.inner : 0;
-
-    if (MP_LIKELY(!inner) || u->body) return;
-    u->more->d.inner = 0;
-    mp_unpacker_keep_for_bodies(inner);
+    if (MP_LIKELY(kept)) mp_ractor_current()->spares.unpacker = self;
 }
 
 /* How many bytes an error examines to name the format that they look like. */
@@ -261,7 +264,6 @@ read_one(VALUE self, VALUE io)
     if (!one.takes_back) mp_buffer_get(buffer)->reads_exactly = true;
     if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
     obj = rb_ensure(read_the_one, (VALUE)&one, read_the_one_ended, (VALUE)&one);
-    keep_inner(self);
     give_back_rest(&one);
     return obj;
 }
@@ -380,18 +382,19 @@ rb_unpacker_buffer(VALUE self)
 {
     const mp_stream *u = mp_stream_get(self);
 
-    return u->body ? refusing_buffer(self, u->more) : mp_unpacker_buffer(self);
+    return mp_buffer_show(u->body ? refusing_buffer(self, u->more) : mp_unpacker_buffer(self));
 }
 
 static VALUE
 feed(VALUE self, VALUE string)
 {
+    const mp_stream *u;
     VALUE buffer;
 
     string = mp_packed_bytes(string);
-    unpacker_for_change(self);
-    if (mp_unpacker_take_first(self, string)) return self;
-    buffer = mp_unpacker_buffer(self);
+    u = unpacker_for_change(self);
+    if (!u->buffer && mp_unpacker_take_first(self, string)) return self;
+    buffer = MP_LIKELY(u->buffer != 0) ? u->buffer : mp_unpacker_buffer(self);
     mp_buffer_for_change(buffer);
     mp_buffer_feed(buffer, string);
     return self;
@@ -434,10 +437,7 @@ rb_unpacker_feed(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_read(VALUE self)
 {
-    VALUE obj = mp_unpacker_read(self, mp_stream_for_read(self));
-
-    keep_inner(self);
-    return obj;
+    return mp_unpacker_read(self, mp_stream_for_read(self));
 }
 
 /*
@@ -462,7 +462,6 @@ rb_unpacker_full_unpack(VALUE self)
     }
     if (u->position == MP_AT_OBJECT && mp_unpacker_end_p(self)) mp_stream_raise_truncated(u);
     obj = mp_unpacker_read(self, mp_stream_for_read(self));
-    keep_inner(self);
     if (mp_unpacker_end_p(self)) return obj;
     if (mp_stream_as(mp_stream_get(self)) == Qtrue) obj = rb_funcall(obj, rb_intern("value"), 0); /* of a View */
     u = mp_stream_get(self);
@@ -474,7 +473,6 @@ each_object(VALUE self, bool strict)
 {
     unpacker_for_change(self);
     mp_unpacker_each(self, strict);
-    keep_inner(self);
     return Qnil;
 }
 
@@ -798,6 +796,7 @@ Init_manypack_unpacker(void)
     rb_define_private_method(cUnpacker, "types", rb_unpacker_types, 0);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("error_of?", rb_internal_error_of_p, 2);
+    MP_DEFINE_INTERNAL("unpacker_of_bytes", rb_internal_unpacker_of_bytes, 2);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
 }

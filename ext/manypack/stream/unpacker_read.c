@@ -3,6 +3,7 @@
 
 #include "buffer/buffer_io.h"
 #include "core/wire.h"
+#include "stream/body_unpacker.h"
 #include "unpack/decode.h"
 
 static ID id_view, id_load;
@@ -264,6 +265,7 @@ message_loaded(const mp_stream *u, VALUE bytes)
 {
     loading l = {.as = u->more->as, .codec = u->codec.object, .bytes = bytes, .start = u->more->message};
 
+    if (NIL_P(l.as)) return bytes;
     return rb_rescue2(call_load, (VALUE)&l, raise_load_error, (VALUE)&l, rb_eStandardError, (VALUE)0);
 }
 
@@ -412,11 +414,12 @@ run_whole(VALUE self, VALUE (*body)(void *))
     return result;
 }
 
-/* True if the next object has not been begun and there are no limits to check. */
+/* True if the next object has not been begun, is to be built, and has no limits to check. */
 MP_INLINE bool
 read_plainly_p(const mp_stream *u)
 {
-    return u->position == MP_AT_OBJECT && !mp_stream_sticky_error(u) && !u->codec.options.limited;
+    return u->position == MP_AT_OBJECT && !u->codec.options.limited &&
+           (!u->more || (!u->more->sticky_error && !u->more->as));
 }
 
 /*
@@ -514,16 +517,6 @@ chunk_at_hand(const mp_stream *u, mp_chunk *chunk)
     return chunk->len && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes;
 }
 
-/* mp_stream_for_read without a call, if nothing is to be refused. */
-MP_INLINE mp_stream *
-stream_for_read(VALUE self)
-{
-    mp_stream *u = mp_typed_data(self);
-
-    if (MP_LIKELY(u->open && !u->running) && !mp_stream_buffer_closed_p(u)) return u;
-    return mp_stream_for_read(self);
-}
-
 /*
  * Reads from a StringIO, for the fast paths below. No method has to be marked as running: a StringIO runs no user code,
  * and if it raises, nothing has changed. Somebody may have redefined its read, though.
@@ -537,7 +530,7 @@ read_string_io(VALUE self, mp_stream *u)
     if (u->position != MP_AT_OBJECT || mp_stream_sticky_error(u)) return;
     read = mp_buffer_read_io(u->buffer, 1);
     if (NIL_P(read.bytes)) return;
-    stream_for_read(self);
+    mp_stream_for_read(self);
     mp_buffer_for_change(u->buffer);
     mp_buffer_feed_read(u->buffer, read);
 }
@@ -546,7 +539,7 @@ read_string_io(VALUE self, mp_stream *u)
 MP_INLINE mp_stream *
 stream_with_bytes(VALUE self)
 {
-    mp_stream *u = stream_for_read(self);
+    mp_stream *u = mp_stream_for_read(self);
 
     if (MP_UNLIKELY(!mp_stream_size(u))) read_string_io(self, u);
     return u;
@@ -570,19 +563,41 @@ read_short(mp_stream *u)
     return obj;
 }
 
+/* Keeps the Unpackers for bodies that a read has used for the next read of any Unpacker. */
+static void
+keep_inner(mp_stream *u)
+{
+    VALUE inner = u->more ? u->more->d.inner : 0;
+
+    if (MP_LIKELY(!inner) || u->body) return;
+    u->more->d.inner = 0;
+    mp_unpacker_keep_for_bodies(inner);
+}
+
+/* The cold half of mp_unpacker_read. */
+static MP_NOINLINE VALUE
+read_long(VALUE self, mp_stream *u)
+{
+    VALUE obj = Qundef;
+
+    if (MP_UNLIKELY(mp_stream_as(u) != 0)) return message_loaded(u, run_whole(self, slice_body));
+    if (!mp_stream_size(u)) {
+        read_string_io(self, u);
+        obj = read_short(u);
+    }
+    if (obj == Qundef) obj = read_next(self, u);
+    keep_inner(u);
+    return obj;
+}
+
 VALUE
 mp_unpacker_read(VALUE self, mp_stream *u)
 {
-    VALUE obj;
+    VALUE obj = read_short(u);
 
-    if (MP_UNLIKELY(mp_stream_as(u) != 0)) {
-        obj = message_loaded(u, run_whole(self, slice_body));
-        RB_GC_GUARD(self);
-        return obj;
-    }
-    if (MP_UNLIKELY(!mp_stream_size(u))) read_string_io(self, u);
-    obj = read_short(u);
-    return obj != Qundef ? obj : read_next(self, u);
+    if (MP_UNLIKELY(obj == Qundef)) obj = read_long(self, u);
+    RB_GC_GUARD(self);
+    return obj;
 }
 
 /* True if there are no more bytes and no io that may have some: a StringIO has just been asked. */
@@ -623,7 +638,7 @@ each_body(VALUE arg)
     r->u->more->yields++;
     while ((obj = next_for_each(r)) != Qundef) {
         rb_yield(obj);
-        stream_for_read(r->self);
+        mp_stream_for_read(r->self);
     }
     return Qnil;
 }
@@ -631,7 +646,7 @@ each_body(VALUE arg)
 void
 mp_unpacker_each(VALUE self, bool strict)
 {
-    const mp_stream *u;
+    mp_stream *u;
     run r;
 
     run_init(&r, self, NULL);
@@ -639,6 +654,7 @@ mp_unpacker_each(VALUE self, bool strict)
     mp_stream_grown(r.u); /* now, because run_ensure must not allocate */
     rb_ensure(each_body, (VALUE)&r, run_ensure, (VALUE)&r);
     u = mp_stream_get(self);
+    keep_inner(u);
     if (strict && mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
     RB_GC_GUARD(self);
 }

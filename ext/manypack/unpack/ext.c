@@ -86,7 +86,7 @@ outer_of_body(mp_decoder *d, const uint8_t *at)
  * frozen.
  */
 static VALUE
-body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_outer outer)
+body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const mp_outer *outer)
 {
     VALUE source = d->source, used = mp_spare_take(d->inner ? &d->inner : &mp_decoder_ractor(d)->spares.body);
     size_t at = 0;
@@ -153,7 +153,7 @@ static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
     handler_call call = {.d = d, .type = type, .at = at};
-    uint64_t objects;
+    mp_outer outer;
     VALUE obj;
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
@@ -165,11 +165,11 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         call.argument = rb_str_new((const char *)p, n);
         obj = call_handler_safely(&call);
     } else {
-        call.argument = body_unpacker(d, type, p, n, outer_of_body(d, at));
+        outer = outer_of_body(d, at);
+        call.argument = body_unpacker(d, type, p, n, &outer);
         obj = call_handler_safely(&call);
-        objects = d->tree.objects;
         d->tree.objects = mp_unpacker_end_body(call.argument, d);
-        d->others += d->tree.objects - objects;
+        d->others += d->tree.objects - outer.objects;
         d->inner = call.argument;
         if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
         if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise(d, MP_E_MAX_OBJECTS, at);
