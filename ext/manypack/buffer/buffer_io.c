@@ -239,45 +239,13 @@ write_all(VALUE self, io_write *write)
     return written;
 }
 
-/* True if a StringIO can have the bytes with nothing to check and nobody to tell, because they are in one block. */
-static bool
-one_block_p(VALUE self, const mp_buffer *buffer)
-{
-    return mp_buffer_ready_p(self, buffer) && !buffer->unpacker && buffer->bytes.count == 1 &&
-           !buffer->bytes.capacity && buffer->bytes.block_size;
-}
-
-/*
- * The short way of write_all to a StringIO, for the bytes of one block. Returns how many it took: all, unless somebody
- * has redefined its write. 0 if write_all has to do it.
- */
-static size_t
-write_block(VALUE self, io_write *write)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-    size_t len = buffer->bytes.size, n;
-    VALUE answer;
-
-    if (!one_block_p(self, buffer) || !len) return 0;
-    write->bytes = mp_chunk_to_s(&buffer->bytes.chunks.one);
-    answer = write_to_string_io(&buffer->loan, write);
-    if (MP_UNLIKELY(answer == Qundef)) mp_raise_in_use(mp_buffer_name(buffer));
-    n = MP_LIKELY(answer == SIZET2NUM(len)) ? len : mp_io_bytes_taken(write->io, answer, len);
-    if (MP_LIKELY(n == len)) mp_bytes_clear(&buffer->bytes);
-    else mp_bytes_consume(&buffer->bytes, n);
-    RB_GC_GUARD(self);
-    return n;
-}
-
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
     io_write write = {.io = io, .string_io = mp_string_io_p(io)};
-    size_t n = write.string_io ? write_block(self, &write) : 0;
 
-    if (MP_LIKELY(n && !mp_buffer_get(self)->bytes.size)) return n;
     write.writable = write.string_io || mp_need_sink(io, mp_api_of_object(self, &mp_cBuffer));
-    return n + write_all(self, &write);
+    return write_all(self, &write);
 }
 
 /* True if the Buffer's own io has write. Asks at the first flush, because most Unpackers never flush. */
@@ -297,12 +265,10 @@ own_io_writable_p(VALUE self)
 void
 mp_buffer_flush(VALUE self)
 {
-    io_write write = {.io = mp_buffer_get(self)->io};
+    io_write write = {.io = mp_buffer_for_change(self)->io};
 
-    write.string_io = mp_string_io_p(write.io);
-    if (write.string_io && write_block(self, &write) && MP_LIKELY(!mp_buffer_get(self)->bytes.size)) return;
-    write.io = mp_buffer_for_change(self)->io;
     if (NIL_P(write.io)) return;
+    write.string_io = mp_string_io_p(write.io);
     write.writable = own_io_writable_p(self); /* user code, which may close the Buffer: write_all refuses it then */
     write_all(self, &write);
 }

@@ -33,6 +33,7 @@ typedef struct {
     bool yielding;        /* in each, which may be in its block */
     bool plain;           /* read_plain is at work */
     bool begun;           /* read_plain has begun the object */
+    mp_kind kind;         /* of the container whose header is read */
     uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
     mp_decoder first;     /* of read_plain */
@@ -406,12 +407,21 @@ run_with(VALUE self, VALUE (*body)(void *))
 
 /* The same, but raises if the bytes end too early. */
 static VALUE
-run_whole(VALUE self, VALUE (*body)(void *))
+run_whole(run *r)
 {
-    VALUE result = run_with(self, body);
+    VALUE result = run_ensured(r);
 
-    if (MP_UNLIKELY(result == Qundef)) mp_stream_raise_end(mp_stream_get(self));
+    if (MP_UNLIKELY(result == Qundef)) mp_stream_raise_end(mp_stream_get(r->self));
     return result;
+}
+
+static VALUE
+run_whole_with(VALUE self, VALUE (*body)(void *))
+{
+    run r;
+
+    run_init(&r, self, body);
+    return run_whole(&r);
 }
 
 /* True if the next object has not been begun, is to be built, and has no limits to check. */
@@ -500,10 +510,7 @@ read_next(VALUE self, mp_stream *u)
     run_init(&r, self, read_body);
     r.u = u;
     obj = read_plain_first(&r);
-    if (MP_LIKELY(obj != Qundef)) return obj;
-    obj = run_ensured(&r);
-    if (MP_UNLIKELY(obj == Qundef)) mp_stream_raise_end(mp_stream_get(self));
-    return obj;
+    return MP_LIKELY(obj != Qundef) ? obj : run_whole(&r);
 }
 
 /*
@@ -580,7 +587,7 @@ read_long(VALUE self, mp_stream *u)
 {
     VALUE obj = Qundef;
 
-    if (MP_UNLIKELY(mp_stream_as(u) != 0)) return message_loaded(u, run_whole(self, slice_body));
+    if (MP_UNLIKELY(mp_stream_as(u) != 0)) return message_loaded(u, run_whole_with(self, slice_body));
     if (!mp_stream_size(u)) {
         read_string_io(self, u);
         obj = read_short(u);
@@ -704,7 +711,7 @@ skip_in_chunk(mp_stream *u)
 void
 mp_unpacker_skip(VALUE self)
 {
-    if (!skip_in_chunk(stream_with_bytes(self))) run_whole(self, skip_body);
+    if (!skip_in_chunk(stream_with_bytes(self))) run_whole_with(self, skip_body);
     RB_GC_GUARD(self);
 }
 
@@ -743,10 +750,12 @@ head_there(mp_stream *u)
     return mp_stream_bytes_there(u, need, need);
 }
 
-/* Consumes the head of a container of that kind and returns its count. Raises for any other head, which it keeps. */
+/* Consumes the head of a container and returns its count. Raises for any other head, which it keeps. */
 static VALUE
-read_header(mp_stream *u, mp_kind kind)
+header_body(void *arg)
 {
+    const run *r = arg;
+    mp_stream *u = r->u;
     mp_blame blame;
     mp_head head;
     mp_status status;
@@ -754,8 +763,8 @@ read_header(mp_stream *u, mp_kind kind)
     if (!head_there(u)) return Qundef;
     blame = mp_stream_front(u);
     status = mp_head_read(blame.at, blame.end, &head);
-    if (status == MP_OK && head.kind != kind) {
-        mp_raise_unexpected(kind, head.kind, u->origin, mp_stream_message(u));
+    if (status == MP_OK && head.kind != r->kind) {
+        mp_raise_unexpected(r->kind, head.kind, u->origin, mp_stream_message(u));
     }
     if (status == MP_OK) status = mp_limits_check(&u->codec.options.limits, head.kind, head.n);
     if (status != MP_OK) mp_stream_raise_unknown_position(u, status, 0, blame);
@@ -764,42 +773,36 @@ read_header(mp_stream *u, mp_kind kind)
     return UINT2NUM(head.n);
 }
 
-static VALUE
-array_header_body(void *arg)
+/* The start of the next object if its head is complete, and the row of the head; otherwise NULL. */
+MP_INLINE const uint8_t *
+head_at_hand(const mp_stream *u, mp_wire_row *row)
 {
-    return read_header(((run *)arg)->u, MP_ARRAY);
-}
-
-static VALUE
-map_header_body(void *arg)
-{
-    return read_header(((run *)arg)->u, MP_MAP);
-}
-
-/* Reads a complete header of that kind. Qundef: take the slow path. */
-static VALUE
-read_short_header(mp_stream *u, mp_kind kind)
-{
-    const uint8_t *start;
+    const uint8_t *head;
     mp_chunk chunk;
-    mp_wire_row row;
-    uint32_t n;
 
-    if (!chunk_at_hand(u, &chunk)) return Qundef;
-    start = mp_chunk_bytes(&chunk);
-    if (mp_row_read(start, start + chunk.len, &row) != MP_OK || row.kind != kind) return Qundef;
-    n = mp_row_count(start, row);
-    mp_stream_consume(u, row.head);
-    return UINT2NUM(n);
+    if (!chunk_at_hand(u, &chunk)) return NULL;
+    head = mp_chunk_bytes(&chunk);
+    return mp_row_read(head, head + chunk.len, row) == MP_OK ? head : NULL;
 }
 
 VALUE
 mp_unpacker_read_header(VALUE self, mp_kind kind)
 {
-    VALUE count = read_short_header(stream_with_bytes(self), kind);
+    mp_stream *u = stream_with_bytes(self);
+    mp_wire_row row;
+    const uint8_t *head = head_at_hand(u, &row);
+    uint32_t n;
+    run r;
 
+    if (!head || row.kind != kind) {
+        run_init(&r, self, header_body);
+        r.kind = kind;
+        return run_whole(&r);
+    }
+    n = mp_row_count(head, row);
+    mp_stream_consume(u, row.head);
     RB_GC_GUARD(self);
-    return count != Qundef ? count : run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
+    return UINT2NUM(n);
 }
 
 static VALUE
@@ -813,29 +816,17 @@ skip_nil_body(void *arg)
     return Qtrue;
 }
 
-/* Skips a nil. Qtrue if it was one, Qfalse for another object whose head is complete, Qundef: take the slow path. */
-static VALUE
-skip_nil_in_chunk(mp_stream *u)
-{
-    const uint8_t *start;
-    mp_chunk chunk;
-    mp_wire_row row;
-
-    if (!chunk_at_hand(u, &chunk)) return Qundef;
-    start = mp_chunk_bytes(&chunk);
-    if (mp_row_read(start, start + chunk.len, &row) != MP_OK) return Qundef;
-    if (row.kind != MP_NIL) return Qfalse;
-    mp_stream_consume(u, 1);
-    return Qtrue;
-}
-
 VALUE
 mp_unpacker_skip_nil(VALUE self)
 {
-    VALUE found = skip_nil_in_chunk(stream_with_bytes(self));
+    mp_stream *u = stream_with_bytes(self);
+    mp_wire_row row;
 
+    if (!head_at_hand(u, &row)) return run_whole_with(self, skip_nil_body);
+    if (row.kind != MP_NIL) return Qfalse;
+    mp_stream_consume(u, 1);
     RB_GC_GUARD(self);
-    return found != Qundef ? found : run_whole(self, skip_nil_body);
+    return Qtrue;
 }
 
 static VALUE
