@@ -273,8 +273,7 @@ mp_buffer_set_aside(VALUE self)
 
     if (!mp_loan_free_p(&buffer->loan)) return false;
     mp_loan_settle(&buffer->loan, &buffer->bytes);
-    if (buffer->bytes.capacity) mp_bytes_drop(&buffer->bytes); /* the array of chunks may be long */
-    else mp_bytes_clear(&buffer->bytes);
+    mp_bytes_clear(&buffer->bytes);
     buffer->io = 0;
     return !buffer->shown;
 }

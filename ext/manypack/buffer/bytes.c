@@ -206,7 +206,7 @@ mp_bytes_drop(mp_bytes *bytes)
 void
 mp_bytes_clear(mp_bytes *bytes)
 {
-    if (bytes->count == 1 && bytes->block_size) drop_first_chunk(bytes);
+    if (bytes->block_size && !bytes->capacity) drop_first_chunk(bytes);
     else mp_bytes_drop(bytes);
     bytes->size = 0;
 }

@@ -139,7 +139,7 @@ mp_bytes_consume(mp_bytes *bytes, size_t n)
 /* Drops bytes from the end until size are left. */
 void mp_bytes_truncate(mp_bytes *bytes, size_t size);
 
-/* Drop all bytes. mp_bytes_clear keeps a small block for the next bytes. */
+/* Drop all bytes. mp_bytes_clear keeps a small block for the next bytes, unless there is an array of chunks. */
 void mp_bytes_clear(mp_bytes *bytes);
 void mp_bytes_drop(mp_bytes *bytes);
 

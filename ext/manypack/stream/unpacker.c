@@ -22,12 +22,13 @@ unpacker_for_change(VALUE self)
     return u;
 }
 
-/* buffer is 0 for an Unpacker that makes a Buffer when it needs one. */
+/* buffer is 0 for an Unpacker that makes a Buffer when it needs one, and as is that of mp_stream_more. */
 static void
-unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
+unpacker_init(VALUE self, const mp_codec *codec, VALUE as, VALUE buffer)
 {
     mp_stream *u = mp_typed_data(self);
 
+    if (MP_UNLIKELY(as != 0)) RB_OBJ_WRITE(self, &mp_stream_grown(u)->as, as);
     mp_unpacker_set_codec(self, codec);
     if (buffer) mp_unpacker_set_buffer(self, buffer);
     u->open = true;
@@ -98,15 +99,6 @@ buffer_for(const arguments *a)
     return mp_buffer_new(a->io, a->options, a->codec.options.of_gem);
 }
 
-static void
-unpacker_init_with(VALUE self, const arguments *a, VALUE buffer)
-{
-    mp_stream *u = mp_typed_data(self);
-
-    if (MP_UNLIKELY(a->as != 0)) RB_OBJ_WRITE(self, &mp_stream_grown(u)->as, a->as);
-    unpacker_init(self, &a->codec, buffer);
-}
-
 VALUE
 mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 {
@@ -115,7 +107,7 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 
     scan_arguments(&a, argc, argv, codec_object, api);
     self = mp_unpacker_allocate(mp_class_of(&mp_cUnpacker, a.codec.options.of_gem));
-    unpacker_init_with(self, &a, buffer_for(&a));
+    unpacker_init(self, &a.codec, a.as, buffer_for(&a));
     return self;
 }
 
@@ -123,11 +115,12 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 static VALUE
 rb_internal_unpacker_of_bytes(VALUE module, VALUE codec, VALUE io)
 {
-    arguments a = {.io = io, .options = Qnil, .as = Qnil, .codec = *mp_codec_get(codec)};
+    const mp_codec *checked = mp_codec_get(codec);
     VALUE self = mp_unpacker_allocate(mp_cUnpacker.own);
 
     mp_check_source(io, MP_OWN);
-    unpacker_init_with(self, &a, buffer_for(&a));
+    unpacker_init(self, checked, Qnil, NIL_P(io) ? 0 : mp_buffer_new(io, Qnil, false));
+    RB_GC_GUARD(codec);
     return self;
 }
 
@@ -143,7 +136,7 @@ borrow(const mp_codec *codec, VALUE io)
 
     if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
         self = mp_unpacker_allocate(klass);
-        unpacker_init(self, codec, mp_buffer_new(io, Qnil, codec->options.of_gem));
+        unpacker_init(self, codec, 0, mp_buffer_new(io, Qnil, codec->options.of_gem));
         mp_stream_grow(mp_typed_data(self)); /* now: the first object that needs it would make the spare larger */
         return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
@@ -164,7 +157,6 @@ void
 mp_unpacker_give_back(VALUE self)
 {
     mp_stream *u = mp_unpacker_checked(self);
-
     bool kept;
 
     if (u->running || (u->more && u->more->yields) || !mp_loan_free_p(&mp_buffer_get(u->buffer)->loan)) return;
@@ -348,7 +340,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     buffer = buffer_for(&a);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
     if (u->codec.object) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
-    unpacker_init_with(self, &a, buffer);
+    unpacker_init(self, &a.codec, a.as, buffer);
     return self;
 }
 
