@@ -1,7 +1,7 @@
 /* Makes the program of a Path from its steps. */
 #include "path/program.h"
 
-#include "base/stack.h"
+#include "view/peek.h"
 
 enum { BLOCK_BYTES = 16 << 10, MAX_NESTING = 512 };
 
@@ -82,31 +82,18 @@ deeper(mp_program *program)
 
 /* --- selectors -------------------------------------------------------------------------------------- */
 
-/* MP_NEVER for an Integer that no message has. */
+/* A key, with a copy of its bytes; MP_NEVER for an Integer that no message has. */
 static mp_key
-integer_key(VALUE integer)
+key_read(mp_program *program, VALUE object)
 {
-    if (RB_FIXNUM_P(integer)) return mp_key_sint(FIX2LONG(integer));
-    if (mp_int64_p(integer)) return mp_key_sint(NUM2LL(integer));
-    if (RBIGNUM_NEGATIVE_P(integer) || rb_absint_size(integer, NULL) > sizeof(uint64_t)) {
+    mp_key key;
+
+    if (!mp_simple_key(object, &key)) {
+        if (!RB_INTEGER_TYPE_P(object)) not_a_path();
         return mp_key_special(MP_NEVER);
     }
-    return mp_key_uint(NUM2ULL(integer));
-}
-
-static mp_key
-key_read(mp_program *program, VALUE key)
-{
-    if (RB_TYPE_P(key, T_STRING)) {
-        const uint8_t *bytes = bytes_copy(program, key);
-        size_t n = (size_t)RSTRING_LEN(key);
-
-        return ENCODING_GET(key) == mp_binary_index ? mp_key_bin(bytes, n) : mp_key_str(bytes, n);
-    }
-    if (RB_FLOAT_TYPE_P(key)) return mp_key_real(RFLOAT_VALUE(key));
-    if (RB_INTEGER_TYPE_P(key)) return integer_key(key);
-    if (!NIL_P(key) && key != Qtrue && key != Qfalse) not_a_path();
-    return mp_key_special(NIL_P(key) ? MP_NIL : key == Qtrue ? MP_TRUE : MP_FALSE);
+    if (RB_TYPE_P(object, T_STRING)) key.bytes = bytes_copy(program, object);
+    return key;
 }
 
 static void
@@ -190,13 +177,13 @@ segment_read(mp_program *program, mp_segment *segment, VALUE step)
 static void
 literal_read(mp_program *program, mp_value *value, VALUE obj)
 {
+    mp_key key;
+
     if (RB_TYPE_P(obj, T_STRING)) {
         value->kind = MP_VALUE_STR;
         value->bytes = bytes_copy(program, obj);
         value->n = (size_t)RSTRING_LEN(obj);
-    } else if (RB_INTEGER_TYPE_P(obj) && integer_key(obj).kind != MP_NEVER) {
-        mp_key key = integer_key(obj);
-
+    } else if (RB_INTEGER_TYPE_P(obj) && mp_simple_key(obj, &key)) {
         value->kind = key.kind == MP_INT ? MP_VALUE_INT : MP_VALUE_UINT;
         value->bits = key.bits;
     } else if (RB_INTEGER_TYPE_P(obj) || RB_FLOAT_TYPE_P(obj)) {
