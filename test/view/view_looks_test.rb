@@ -166,6 +166,15 @@ class ViewLooksTest < Minitest::Test
     end
   end
 
+  def test_a_path_makes_an_index_only_for_more_than_four_keys
+    rows = pack({ "a" => Array.new(300) { { "b" => [{ "c" => { "d" => 1 } }] * 3 } } })
+    { "$.a[*].b[*].c.d" => 0, "$.a[*][*][*][*][*]" => 0, "$.a[0].b[0].c.d" => 1 }.each do |path, count|
+      view = View.new(rows + "")
+      refute_empty Manypack::Path.new(path).to_a(view)
+      assert_equal count, indexes(view).size, path
+    end
+  end
+
   def test_another_depth_has_another_index
     views = [{}, { max_depth: 9 }].map { |options| View.new(INTEGERS, **options).tap { |view| 3.times { |i| view[-1 - i] } } }
     assert_equal 2, index_ids(*views).size
