@@ -6,7 +6,7 @@
 #include "pack/foreign.h"
 #include "record/instance.h"
 #include "record/lazy_record.h"
-#include "record/loader.h"
+#include "record/load.h"
 
 /* The state of a dump. The encoder comes first, so that a pointer to it is one to the whole. */
 typedef struct {
@@ -373,26 +373,19 @@ tagged_p(const mp_shape *shape, VALUE lazy, VALUE packed)
 {
     mp_lazy_part part = mp_lazy_record_part(lazy);
     mp_key tag = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
-    const uint8_t *at;
-    bool found = false, same = false;
     mp_value_words words;
-    mp_wire_row row;
     mp_loader l;
-    mp_key value;
-    uint32_t n;
+    bool same;
 
     mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
-    row = mp_loader_row(&l);
-    n = mp_row_count(l.d.at, row);
-    l.d.at += row.head;
-    for (; n && !found; n--) {
-        at = l.d.at;
-        mp_loader_skip(&l);
-        found = mp_shape_tag_key_at_p(shape, at, l.d.at);
-        at = l.d.at;
+    same = mp_load_find_tag(&l, shape);
+    if (same) {
+        const uint8_t *at = l.d.at;
+        mp_key value;
+
         mp_loader_skip(&l);
         value = mp_key_read(at, l.d.at);
-        same = found && mp_key_compare(&value, &tag) == 0;
+        same = mp_key_compare(&value, &tag) == 0;
     }
     mp_loader_end(&l);
     RB_GC_GUARD(packed);
@@ -452,27 +445,46 @@ nearer_p(const mp_record *record, const mp_record *other)
     return other->form == MP_FORM_LAZY && record->form != MP_FORM_LAZY;
 }
 
-/* The best Record in a type for dumping an object; NULL without one. */
-static const mp_record *
-nearest_record(const mp_shape *shape, VALUE object)
+static const mp_shape *best_of(const mp_shape *shape, VALUE object, const mp_record **nearest);
+
+/* True if the shape dumps the object in a way of its own, not as mp_encode packs it. Sets *record if a Record does. */
+static bool
+dumps_p(const mp_shape *shape, VALUE object, const mp_record **record)
 {
-    const mp_record *nearest = NULL;
     uint32_t i;
 
-    if (shape->record) return of_record_p(shape->record, object) ? shape->record : NULL;
-    if (shape->kind == MP_SHAPE_TAGGED) {
+    switch (shape->kind) {
+      case MP_SHAPE_RECORD:
+        if (!of_record_p(shape->record, object)) return false;
+        *record = shape->record;
+        return true;
+      case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
+      case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
+      case MP_SHAPE_TAGGED:
         i = tag_of(shape, object);
-        if (i != MP_FIELD_NONE) return mp_shape_record(shape->parts[i]);
-        i = (uint32_t)RARRAY_LEN(shape->objects);
-        return i < shape->count ? nearest_record(shape->parts[i], object) : NULL;
+        if (i == MP_FIELD_NONE) i = (uint32_t)RARRAY_LEN(shape->objects); /* else */
+        return i < shape->count && dumps_p(shape->parts[i], object, record);
+      case MP_SHAPE_ANY_OF: return best_of(shape, object, record) != NULL;
+      default: return false;
     }
-    if (shape->kind != MP_SHAPE_ANY_OF) return NULL;
-    for (i = 0; i < shape->count; i++) {
-        const mp_record *record = nearest_record(shape->parts[i], object);
+}
 
-        if (record && nearer_p(record, nearest)) nearest = record;
+/* The best of the types that dump an object in a way of their own, and its Record if it has one; NULL without one. */
+static const mp_shape *
+best_of(const mp_shape *shape, VALUE object, const mp_record **nearest)
+{
+    const mp_shape *best = NULL;
+    uint32_t i;
+
+    for (i = 0; i < shape->count && !RB_SPECIAL_CONST_P(object); i++) {
+        const mp_record *record = NULL;
+
+        if (!dumps_p(shape->parts[i], object, &record)) continue;
+        if (best && !(record && nearer_p(record, *nearest))) continue;
+        best = shape->parts[i];
+        *nearest = record;
     }
-    return nearest;
+    return best;
 }
 
 /* The index of the tag that equals a value, which may be the tag as a Symbol; MP_FIELD_NONE without one. */
@@ -495,9 +507,10 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
 static void
 check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
 {
-    const mp_record *record = nearest_record(other, object);
+    const mp_record *record = NULL;
     VALUE tag = Qnil;
 
+    dumps_p(other, object, &record);
     if (record && !mp_lazy_record_of_p(object, record)) tag = own_tag(shape, record, object);
     else if (RB_TYPE_P(object, T_HASH)) tag = rb_hash_lookup(object, shape->tag_key);
     else doubt(e);
@@ -529,54 +542,12 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     }
 }
 
-/* True if the shape dumps the object in a way of its own, not as mp_encode packs it. */
-static bool
-dumps_p(const mp_shape *shape, VALUE object)
-{
-    uint32_t i;
-
-    switch (shape->kind) {
-      case MP_SHAPE_RECORD: return of_record_p(shape->record, object);
-      case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
-      case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
-      case MP_SHAPE_TAGGED:
-        if (tag_of(shape, object) != MP_FIELD_NONE) return true;
-        i = (uint32_t)RARRAY_LEN(shape->objects);
-        return i < shape->count && dumps_p(shape->parts[i], object);
-      case MP_SHAPE_ANY_OF:
-        for (i = 0; i < shape->count; i++) {
-            if (dumps_p(shape->parts[i], object)) return true;
-        }
-        return false;
-      default: return false;
-    }
-}
-
-/* The best of the types that dump an object in their own way instead of as mp_encode packs it; NULL without one. */
-static const mp_shape *
-best_of(const mp_shape *shape, VALUE object)
-{
-    const mp_shape *best = NULL;
-    const mp_record *nearest = NULL;
-    uint32_t i;
-
-    for (i = 0; i < shape->count && !RB_SPECIAL_CONST_P(object); i++) {
-        const mp_record *record;
-
-        if (!dumps_p(shape->parts[i], object)) continue;
-        record = nearest_record(shape->parts[i], object);
-        if (best && !(record && nearer_p(record, nearest))) continue;
-        best = shape->parts[i];
-        nearest = record;
-    }
-    return best;
-}
-
 /* Dumps by the best of the types that have a way of their own for the object; otherwise packs it as mp_encode does. */
 static void
 dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
-    const mp_shape *best = best_of(shape, object);
+    const mp_record *record = NULL;
+    const mp_shape *best = best_of(shape, object, &record);
     uint32_t i;
 
     if (best) {

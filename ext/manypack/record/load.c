@@ -398,10 +398,10 @@ pass_over(mp_loader *l)
     if (!container || !pass_by_index(l)) mp_loader_skip(l);
 }
 
-/* Moves to the tag of a map, which is the value of the tag key. False if there is none. */
-static bool
-find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+bool
+mp_load_find_tag(mp_loader *l, const mp_shape *shape)
 {
+    mp_wire_row row = mp_loader_row(l);
     uint32_t n = mp_row_count(l->d.at, row);
 
     l->d.at += row.head;
@@ -415,14 +415,14 @@ find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return false;
 }
 
-/* The same, and remembers how far it came. */
+/* Moves to the tag, and remembers how far that was. */
 static bool
-search_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+search_tag(mp_loader *l, const mp_shape *shape)
 {
     bool found;
 
     prepare_to_pass(l);
-    found = find_tag(l, shape, row);
+    found = mp_load_find_tag(l, shape);
     if ((size_t)(l->d.at - l->d.start) > l->tags_passed) l->tags_passed = (size_t)(l->d.at - l->d.start);
     return found;
 }
@@ -442,10 +442,10 @@ tagged_part(const mp_shape *shape, VALUE value)
 }
 
 static VALUE
-load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+load_tagged(mp_loader *l, const mp_shape *shape)
 {
     const uint8_t *at = l->d.at, *value_at = at;
-    bool found = search_tag(l, shape, row);
+    bool found = search_tag(l, shape);
     const mp_shape *part;
     mp_place place = {.up = l->place, .key = shape->tag_key};
     mp_tag_key tag_key = {.up = l->tag_keys, .key = shape->tag_key};
@@ -487,7 +487,7 @@ load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
       case MP_SHAPE_MAP: return load_map(l, shape, row);
       case MP_SHAPE_RECORD: return load_record(l, shape, row);
       case MP_SHAPE_ANY_OF: return load_any_of(l, shape, row);
-      case MP_SHAPE_TAGGED: return load_tagged(l, shape, row);
+      case MP_SHAPE_TAGGED: return load_tagged(l, shape);
       case MP_SHAPE_SYMBOL: return mp_load_symbol(l, row);
       case MP_SHAPE_INTEGER: return mp_load_integer(l, shape, row);
       case MP_SHAPE_FLOAT: return exact ? Qundef : mp_load_float(l, shape, row);

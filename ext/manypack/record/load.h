@@ -4,7 +4,7 @@
 
 #include "codec/codec.h"
 #include "record/lazy_record.h"
-#include "unpack/decoder.h"
+#include "record/loader.h"
 
 /* A part of a message, which is a frozen binary String. Errors give offsets in the whole message. */
 typedef struct {
@@ -30,6 +30,9 @@ VALUE mp_load_lazy(VALUE lazy);
 
 /* Returns the default of a field that is missing in the message of a LazyRecord. */
 VALUE mp_load_default(VALUE lazy, const mp_lazy_field *field, uint32_t number);
+
+/* Moves from the head of a map to the value of the tag key of a TAGGED. False if the map has no such key. */
+bool mp_load_find_tag(mp_loader *l, const mp_shape *shape);
 
 /* Loads the value of a field of a LazyRecord. */
 VALUE mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number);

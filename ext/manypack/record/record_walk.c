@@ -179,22 +179,34 @@ own_default_p(const mp_record *record, mp_constructor constructor, const VALUE *
     return true;
 }
 
+/* Reports missing fields without a default. */
+static MP_NOINLINE void
+check_missing(mp_loader *l, const mp_record_walk *walk)
+{
+    const mp_record *record = walk->record;
+    mp_constructor constructor = mp_record_constructor(l, record);
+    const VALUE *values = mp_record_values(l, walk);
+    uint32_t i;
+
+    for (i = 0; i < record->count; i++) {
+        if (values[i] != Qundef || record->fields[i].default_value != Qundef) continue;
+        if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, walk->at);
+    }
+    RB_GC_GUARD(constructor.optional);
+}
+
 void
 mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
-    mp_constructor constructor = mp_record_constructor(l, record);
-    VALUE *values = mp_record_values(l, walk);
+    VALUE *values;
     uint32_t i;
 
+    check_missing(l, walk);
+    values = mp_record_values(l, walk);
     for (i = 0; i < record->count; i++) {
-        if (values[i] != Qundef || record->fields[i].called || own_default_p(record, constructor, values, i)) continue;
-        values[i] = record->fields[i].default_value;
-        if (values[i] != Qundef) continue;
-        mp_record_missing(l, i, walk->at);
-        values[i] = Qnil;
+        if (values[i] == Qundef && !record->fields[i].called) values[i] = record->fields[i].default_value;
     }
-    RB_GC_GUARD(constructor.optional);
 }
 
 void
@@ -242,22 +254,6 @@ seal_lazy(mp_loader *l, VALUE lazy)
 {
     if (MP_UNLIKELY(mp_loader_options(l)->shareable)) mp_seal_foreign(mp_loader_options(l), lazy);
     return lazy; /* it is frozen already */
-}
-
-/* Reports missing fields without a default. */
-static MP_NOINLINE void
-check_missing(mp_loader *l, const mp_record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    mp_constructor constructor = mp_record_constructor(l, record);
-    const VALUE *values = mp_record_values(l, walk);
-    uint32_t i;
-
-    for (i = 0; i < record->count; i++) {
-        if (values[i] != Qundef || record->fields[i].default_value != Qundef) continue;
-        if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, walk->at);
-    }
-    RB_GC_GUARD(constructor.optional);
 }
 
 VALUE

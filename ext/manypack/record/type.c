@@ -361,16 +361,14 @@ rb_type_loads_p(VALUE self, VALUE bytes)
 }
 
 /*
- * The most levels in the body of an ext: what the front allows, and no more than the Type says of its own part, unless
- * the front has said something itself.
+ * The most levels of what is loaded or dumped inside of `depth` levels: what the front allows, and no more than the
+ * Type says of its own part, unless the front has said something itself.
  */
 static uint32_t
-max_depth_of_body(const mp_options *own, const mp_options *front, const mp_outer *outer)
+max_depth_within(const mp_options *own, const mp_options *front, uint32_t most, uint32_t depth)
 {
-    uint32_t most = outer->max_depth;
-
     if (!own->max_depth || mp_options_set_p(front, offsetof(mp_options, max_depth))) return most;
-    return own->max_depth + outer->depth < most ? own->max_depth + outer->depth : most;
+    return own->max_depth + depth < most ? own->max_depth + depth : most;
 }
 
 /*
@@ -394,7 +392,7 @@ rb_internal_load_body(VALUE self, VALUE type_object, VALUE unpacker)
     owner = body.codec.object;
     type = current_within(&type_object, &body.codec);
     options = &mp_codec_get(type->codec)->options;
-    body.outer.max_depth = max_depth_of_body(options, &body.codec.options, &body.outer);
+    body.outer.max_depth = max_depth_within(options, &body.codec.options, body.outer.max_depth, body.outer.depth);
     /* a limit that the Type has by itself counts only the objects in the body */
     if (options->limits.objects != body.codec.options.limits.objects) body.outer.objects = 0;
     before = body.outer.objects;
@@ -440,19 +438,6 @@ dumped(VALUE self, const compiled_type *type, VALUE object, const mp_codec *code
 }
 
 /*
- * The most levels of a dump that begins inside of `depth` levels: what the front allows, and no more than the Type says
- * of its own part, unless the front has said something itself.
- */
-static uint32_t
-max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
-{
-    uint32_t most = front->max_depth ? front->max_depth : MP_DEFAULT_MAX_DEPTH;
-
-    if (!own->max_depth || mp_options_set_p(front, offsetof(mp_options, max_depth))) return most;
-    return own->max_depth + depth < most ? own->max_depth + depth : most;
-}
-
-/*
  * Packs an object inside of `depth` levels of a front, with the front's codec laid over that of the Type. Loads the
  * bytes as a check if the Type checks anyway or if check is true.
  */
@@ -466,7 +451,7 @@ dumped_within(VALUE self, VALUE object, const mp_codec *front, uint32_t depth, b
     check = check || type_get(self)->checks;
     type = current_within(&self, front);
     codec = *mp_codec_get(type->codec);
-    codec.options.max_depth = max_depth_within(&codec.options, &front->options, depth);
+    codec.options.max_depth = max_depth_within(&codec.options, &front->options, mp_encoder_containers(front), depth);
     /* the front brings all in order, except the bodies of exts */
     if (!body && front->options.canonical) codec.options.canonical = false;
     bytes = dumped(self, type, object, &codec, depth, check, codec.options.canonical ? NULL : notes);
