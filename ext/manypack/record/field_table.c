@@ -6,13 +6,13 @@
 void
 mp_field_table_init(mp_field_table *table, size_t keys)
 {
-    size_t places = 4;
+    size_t buckets = 4;
 
-    while (places < keys * 2) places *= 2;
+    while (buckets < keys * 2) buckets *= 2;
     table->keys = ALLOC_N(mp_field_key, keys ? keys : 1);
-    table->places = ALLOC_N(uint32_t, places);
-    memset(table->places, 0xff, places * sizeof(uint32_t));
-    table->mask = (uint32_t)places - 1;
+    table->buckets = ALLOC_N(uint32_t, buckets);
+    memset(table->buckets, 0xff, buckets * sizeof(uint32_t));
+    table->mask = (uint32_t)buckets - 1;
 }
 
 void
@@ -22,20 +22,20 @@ mp_field_table_free(mp_field_table *table)
 
     for (i = 0; i < table->count; i++) xfree(table->keys[i].packed);
     xfree(table->keys);
-    xfree(table->places);
+    xfree(table->buckets);
 }
 
 size_t
 mp_field_table_memsize(const mp_field_table *table)
 {
-    size_t size = table->places ? (table->mask + (size_t)1) * sizeof(uint32_t) : 0;
+    size_t size = table->buckets ? (table->mask + (size_t)1) * sizeof(uint32_t) : 0;
     uint32_t i;
 
     for (i = 0; i < table->count; i++) size += sizeof(mp_field_key) + table->keys[i].size;
     return size;
 }
 
-/* --- places ----------------------------------------------------------------------------------------- */
+/* --- buckets ---------------------------------------------------------------------------------------- */
 
 /*
  * Hashes the length and up to 8 bytes of each end. Collisions need no defence: the program's own type has all keys, so
@@ -61,10 +61,10 @@ home(const mp_field_table *table, uint64_t hash)
 const mp_field_key *
 mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n)
 {
-    uint32_t place = home(table, hash_of_text(p, n));
+    uint32_t bucket = home(table, hash_of_text(p, n));
 
-    for (; table->places[place] != MP_FIELD_NONE; place = (place + 1) & table->mask) {
-        const mp_field_key *key = &table->keys[table->places[place]];
+    for (; table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
+        const mp_field_key *key = &table->keys[table->buckets[bucket]];
 
         if (key->head && key->size - key->head == n && memcmp(key->packed + key->head, p, n) == 0) return key;
     }
@@ -74,10 +74,10 @@ mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n)
 const mp_field_key *
 mp_field_table_number(const mp_field_table *table, int64_t number)
 {
-    uint32_t place = home(table, (uint64_t)number);
+    uint32_t bucket = home(table, (uint64_t)number);
 
-    for (; table->places[place] != MP_FIELD_NONE; place = (place + 1) & table->mask) {
-        const mp_field_key *key = &table->keys[table->places[place]];
+    for (; table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
+        const mp_field_key *key = &table->keys[table->buckets[bucket]];
 
         if (!key->head && key->number == number) return key;
     }
@@ -123,22 +123,22 @@ mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, ui
 {
     mp_wire_row row = MP_WIRE[*packed];
     mp_field_key key = {.size = (uint32_t)size, .field = field};
-    uint32_t place;
+    uint32_t bucket;
 
     if (row.kind == MP_STR) {
         key.head = row.head;
         if (mp_field_table_text(table, packed + row.head, size - row.head)) return false;
-        place = home(table, hash_of_text(packed + row.head, size - row.head));
+        bucket = home(table, hash_of_text(packed + row.head, size - row.head));
     } else {
         key.number = number_at(packed);
         if (mp_field_table_number(table, key.number)) return false;
-        place = home(table, (uint64_t)key.number);
+        bucket = home(table, (uint64_t)key.number);
     }
     key.packed = ALLOC_N(uint8_t, size);
     memcpy(key.packed, packed, size);
     set_words(&key);
-    while (table->places[place] != MP_FIELD_NONE) place = (place + 1) & table->mask;
-    table->places[place] = table->count;
+    while (table->buckets[bucket] != MP_FIELD_NONE) bucket = (bucket + 1) & table->mask;
+    table->buckets[bucket] = table->count;
     table->keys[table->count++] = key;
     return true;
 }

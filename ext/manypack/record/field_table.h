@@ -21,8 +21,8 @@ typedef struct {
 /* The keys in the order in which they were added, and an open hash table of their indices, at most half full. */
 typedef struct {
     mp_field_key *keys;
-    uint32_t *places;      /* indices of keys; MP_FIELD_NONE in an empty place */
-    uint32_t count, mask;  /* number of keys; number of places minus 1 */
+    uint32_t *buckets;     /* indices of keys; MP_FIELD_NONE in an empty bucket */
+    uint32_t count, mask;  /* number of keys; number of buckets minus 1 */
 } mp_field_table;
 
 /* Makes zeroed memory an empty table with room for `keys` keys. After NoMemoryError it can and must be freed. */

@@ -39,44 +39,44 @@ hash_of(VALUE object)
 void
 mp_literals_init(mp_literals *table, VALUE literals)
 {
-    size_t places = 4, count = (size_t)RARRAY_LEN(literals), i;
+    size_t buckets = 4, count = (size_t)RARRAY_LEN(literals), i;
 
     if (count <= LITERALS_FEW) return;
-    while (places < count * 2) places *= 2;
-    table->places = ALLOC_N(uint32_t, places);
-    memset(table->places, 0xff, places * sizeof(uint32_t));
-    table->mask = (uint32_t)places - 1;
+    while (buckets < count * 2) buckets *= 2;
+    table->buckets = ALLOC_N(uint32_t, buckets);
+    memset(table->buckets, 0xff, buckets * sizeof(uint32_t));
+    table->mask = (uint32_t)buckets - 1;
     for (i = 0; i < count; i++) {
-        uint32_t place = (uint32_t)hash_of(RARRAY_AREF(literals, (long)i)) & table->mask;
+        uint32_t bucket = (uint32_t)hash_of(RARRAY_AREF(literals, (long)i)) & table->mask;
 
-        while (table->places[place] != UINT32_MAX) place = (place + 1) & table->mask;
-        table->places[place] = (uint32_t)i;
+        while (table->buckets[bucket] != UINT32_MAX) bucket = (bucket + 1) & table->mask;
+        table->buckets[bucket] = (uint32_t)i;
     }
 }
 
 void
 mp_literals_free(mp_literals *table)
 {
-    xfree(table->places);
+    xfree(table->buckets);
 }
 
 size_t
 mp_literals_memsize(const mp_literals *table)
 {
-    return table->places ? (table->mask + (size_t)1) * sizeof(uint32_t) : 0;
+    return table->buckets ? (table->mask + (size_t)1) * sizeof(uint32_t) : 0;
 }
 
 /* The literals that a hash may belong to, in the order of the enum. */
 typedef struct {
     const mp_literals *table;
     VALUE literals;
-    uint32_t next; /* place in the table, or index of a literal */
+    uint32_t next; /* bucket in the table, or index of a literal */
 } candidates;
 
 static candidates
 candidates_of(const mp_literals *table, VALUE literals, uint64_t hash)
 {
-    return (candidates){table, literals, table->places ? (uint32_t)hash & table->mask : 0};
+    return (candidates){table, literals, table->buckets ? (uint32_t)hash & table->mask : 0};
 }
 
 /* The next one; Qundef after the last. */
@@ -85,8 +85,8 @@ next_candidate(candidates *c)
 {
     uint32_t i = c->next++;
 
-    if (c->table->places) {
-        i = c->table->places[i];
+    if (c->table->buckets) {
+        i = c->table->buckets[i];
         c->next &= c->table->mask;
     }
     return i < (uint32_t)RARRAY_LEN(c->literals) ? RARRAY_AREF(c->literals, i) : Qundef;
@@ -97,7 +97,7 @@ next_candidate(candidates *c)
 VALUE
 mp_literals_text(const mp_literals *table, VALUE literals, const uint8_t *p, uint32_t n, bool text)
 {
-    candidates c = candidates_of(table, literals, table->places ? hash_of_bytes(p, n) : 0);
+    candidates c = candidates_of(table, literals, table->buckets ? hash_of_bytes(p, n) : 0);
     VALUE literal;
 
     while ((literal = next_candidate(&c)) != Qundef) {
@@ -113,7 +113,7 @@ mp_literals_text(const mp_literals *table, VALUE literals, const uint8_t *p, uin
 VALUE
 mp_literals_same(const mp_literals *table, VALUE literals, VALUE object)
 {
-    candidates c = candidates_of(table, literals, table->places ? hash_of(object) : 0);
+    candidates c = candidates_of(table, literals, table->buckets ? hash_of(object) : 0);
     VALUE literal;
 
     while ((literal = next_candidate(&c)) != Qundef) {
@@ -132,7 +132,7 @@ mp_literals_real(const mp_literals *table, VALUE literals, VALUE number)
     VALUE literal;
 
     if (!RB_FLOAT_TYPE_P(number) && !RB_INTEGER_TYPE_P(number)) return Qundef;
-    c = candidates_of(table, literals, table->places ? hash_of_real(NUM2DBL(number)) : 0);
+    c = candidates_of(table, literals, table->buckets ? hash_of_real(NUM2DBL(number)) : 0);
     while ((literal = next_candidate(&c)) != Qundef) {
         if (RB_FLOAT_TYPE_P(literal) && RTEST(rb_equal(literal, number))) return literal;
     }

@@ -9,8 +9,8 @@
 
 /* An open hash table of the indices of the literals, at most half full. No table: few literals are searched in turn. */
 typedef struct {
-    uint32_t *places; /* UINT32_MAX in an empty place */
-    uint32_t mask;    /* number of places minus 1 */
+    uint32_t *buckets; /* UINT32_MAX in an empty one */
+    uint32_t mask;     /* number of buckets minus 1 */
 } mp_literals;
 
 /* Makes zeroed memory the table of an Array of literals. After NoMemoryError it can be freed. */
