@@ -76,14 +76,31 @@ rb_view_each(VALUE self)
     return self;
 }
 
-/* Opens a map. ShapeError for a View of anything else. */
-static mp_cursor
-open_map(mp_peek *peek, VALUE self)
+/*
+ * An Array of a map's keys, of its values, or of both in turn. Sets *end to the offset after the map. ShapeError for a
+ * View of anything else.
+ */
+static VALUE
+objects_of(VALUE self, bool keys, bool values, size_t *end)
 {
-    mp_cursor cursor = mp_peek_open(peek, mp_view_peek(self, peek, MP_LOOK_FOR_ALL));
+    VALUE objects = rb_ary_new(), root = mp_view_root(self);
+    mp_cursor cursor;
+    mp_peek peek;
 
-    if (cursor.kind != MP_MAP) mp_peek_raise_shape(peek, "a map", cursor.head);
-    return cursor;
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ALL));
+    if (cursor.kind != MP_MAP) mp_peek_raise_shape(&peek, "a map", cursor.head);
+    while (cursor.left) {
+        if (keys) rb_ary_push(objects, next_key(&peek, &cursor));
+        else mp_peek_check(&peek, mp_cursor_next(&cursor));
+        mp_peek_refresh(&peek);
+        if (values) rb_ary_push(objects, next_value(&peek, &cursor, root));
+        else mp_peek_check(&peek, mp_cursor_next(&cursor));
+        mp_peek_refresh(&peek);
+    }
+    mp_view_ended(self, cursor.at);
+    *end = cursor.at;
+    mp_peek_end(&peek);
+    return objects;
 }
 
 /*
@@ -96,18 +113,9 @@ open_map(mp_peek *peek, VALUE self)
 static VALUE
 rb_view_keys(VALUE self)
 {
-    VALUE keys = rb_ary_new();
-    mp_cursor cursor;
-    mp_peek peek;
+    size_t end;
 
-    cursor = open_map(&peek, self);
-    while (cursor.left) {
-        rb_ary_push(keys, next_key(&peek, &cursor));
-        mp_peek_check(&peek, mp_cursor_next(&cursor));
-    }
-    mp_view_ended(self, cursor.at);
-    mp_peek_end(&peek);
-    return keys;
+    return objects_of(self, true, false, &end);
 }
 
 /*
@@ -121,19 +129,9 @@ rb_view_keys(VALUE self)
 static VALUE
 rb_view_values(VALUE self)
 {
-    VALUE values = rb_ary_new(), root = mp_view_root(self);
-    mp_cursor cursor;
-    mp_peek peek;
+    size_t end;
 
-    cursor = open_map(&peek, self);
-    while (cursor.left) {
-        mp_peek_check(&peek, mp_cursor_next(&cursor));
-        rb_ary_push(values, next_value(&peek, &cursor, root));
-        mp_peek_refresh(&peek);
-    }
-    mp_view_ended(self, cursor.at);
-    mp_peek_end(&peek);
-    return values;
+    return objects_of(self, false, true, &end);
 }
 
 /* --- Arrays -------------------------------------------------------------------------------------------- */
@@ -215,24 +213,6 @@ rb_view_to_ary(VALUE self)
 
 /* --- include? ------------------------------------------------------------------------------------------ */
 
-/* What is looked for among elements, and the bytes of it if it is a String. */
-typedef struct {
-    VALUE object;
-    bool text, number, map, array; /* what kinds an equal element may have; none of them: any */
-} wanted;
-
-static wanted
-wanted_of(VALUE object)
-{
-    wanted w = {.object = object};
-
-    w.text = RB_TYPE_P(object, T_STRING);
-    w.number = RB_INTEGER_TYPE_P(object) || RB_FLOAT_TYPE_P(object);
-    w.map = RB_TYPE_P(object, T_HASH);
-    w.array = RB_TYPE_P(object, T_ARRAY);
-    return w;
-}
-
 /* True for a str or bin at `at` that has the bytes of the String. */
 static bool
 same_text_p(const mp_peek *peek, size_t at, VALUE string)
@@ -245,56 +225,37 @@ same_text_p(const mp_peek *peek, size_t at, VALUE string)
 
 /* False if the element at `at` cannot be equal, which its head tells, or its text. Exts may unpack to anything. */
 static bool
-possible_p(const mp_peek *peek, const wanted *w, size_t at)
+possible_p(const mp_peek *peek, size_t at, VALUE object)
 {
     mp_kind kind = mp_peek_kind(peek, at);
 
-    switch (kind) {
-      case MP_EXT: return true;
-      case MP_STR:
-      case MP_BIN: return w->text ? same_text_p(peek, at, w->object) : !w->number && !w->map && !w->array;
-      case MP_MAP: return !w->text && !w->number && !w->array;
-      case MP_ARRAY: return !w->text && !w->number && !w->map;
-      default: return !w->text && !w->map && !w->array;
+    if (kind == MP_EXT) return true;
+    switch (rb_type(object)) {
+      case T_STRING: return (kind == MP_STR || kind == MP_BIN) && same_text_p(peek, at, object);
+      case T_HASH: return kind == MP_MAP;
+      case T_ARRAY: return kind == MP_ARRAY;
+      case T_FIXNUM:
+      case T_BIGNUM:
+      case T_FLOAT: return kind >= MP_FIXINT && kind <= MP_FLOAT64;
+      default: return true;
     }
 }
 
-/* The Fixnum at the cursor, which moves past it; Qundef if something else is there. */
-static VALUE
-next_fixnum(const mp_peek *peek, mp_cursor *cursor)
-{
-    VALUE number = mp_peek_fixnum(peek, cursor->at);
-
-    if (number == Qundef) return Qundef;
-    cursor->at += mp_row_ahead(peek->look.bytes + cursor->at).head;
-    cursor->left--;
-    return number;
-}
-
-/* The element at `at`, up to `end`: for a Hash or an Array it is built, because a View would only be built then. */
-static VALUE
-candidate(mp_peek *peek, VALUE root, const wanted *w, size_t at, size_t end)
-{
-    return w->map || w->array ? mp_peek_object(peek, at) : mp_view_value_at(peek, root, at, end);
-}
-
+/* True if one of the elements from the cursor on is equal to an object, up to which the cursor moves. */
 static bool
-element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, const wanted *w)
+element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, VALUE object)
 {
+    bool built = RB_TYPE_P(object, T_HASH) || RB_TYPE_P(object, T_ARRAY); /* a View would only be built then */
     bool found = false;
 
     while (cursor->left && !found) {
         size_t at = cursor->at;
+        VALUE element;
 
-        if (RB_FIXNUM_P(w->object)) {
-            VALUE number = next_fixnum(peek, cursor);
-
-            found = number == w->object;
-            if (number != Qundef) continue;
-        }
         mp_peek_check(peek, mp_cursor_next(cursor));
-        if (!possible_p(peek, w, at)) continue;
-        found = RTEST(rb_equal(candidate(peek, root, w, at, cursor->at), w->object));
+        if (!possible_p(peek, at, object)) continue;
+        element = built ? mp_peek_object(peek, at) : mp_view_value_at(peek, root, at, cursor->at);
+        found = RTEST(rb_equal(element, object));
         mp_peek_refresh(peek);
     }
     return found;
@@ -311,14 +272,13 @@ static VALUE
 rb_view_include_p(VALUE self, VALUE object)
 {
     VALUE root = mp_view_root(self);
-    wanted w = wanted_of(object);
     mp_cursor cursor;
     mp_peek peek;
     bool found;
 
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     if (cursor.kind == MP_MAP) found = mp_peek_find(&peek, &cursor, object);
-    else found = element_p(&peek, &cursor, root, &w);
+    else found = element_p(&peek, &cursor, root, object);
     if (!found && cursor.kind == MP_ARRAY) mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     RB_GC_GUARD(object);
@@ -327,36 +287,13 @@ rb_view_include_p(VALUE self, VALUE object)
 
 /* --- Hashes ------------------------------------------------------------------------------------------- */
 
-/* A hidden Array with the keys and values of a map, in turn. Sets *end to the offset after the map. */
-static VALUE
-keys_and_values(VALUE self, size_t *end)
-{
-    VALUE objects = rb_obj_hide(rb_ary_new()), root = mp_view_root(self);
-    mp_cursor cursor;
-    mp_peek peek;
-
-    cursor = open_map(&peek, self);
-    while (cursor.left) {
-        VALUE pair[2];
-
-        pair[0] = next_key(&peek, &cursor);
-        pair[1] = next_value(&peek, &cursor, root);
-        rb_ary_cat(objects, pair, 2); /* both together: a handler may return twice */
-        mp_peek_refresh(&peek);
-    }
-    mp_view_ended(self, cursor.at);
-    *end = cursor.at;
-    mp_peek_end(&peek);
-    return objects;
-}
-
 /* call-seq: view.pairs -> Hash: with the pair that View#[] finds of equal keys. LimitError as in unpacking */
 static VALUE
 rb_view_pairs(VALUE self)
 {
     bool last = mp_view_last_key_p(self);
     size_t end;
-    VALUE objects = keys_and_values(self, &end), hash;
+    VALUE objects = rb_obj_hide(objects_of(self, true, true, &end)), hash; /* hidden: keys run user code */
     long i;
 
     mp_same_hash_check(objects, end);
