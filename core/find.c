@@ -56,18 +56,18 @@ walk_on(mp_cursor *cursor, uint64_t n, const uint8_t *p, uint64_t inner)
 
 /* Skips the next n objects. */
 static mp_status
-walk_over(mp_cursor *cursor, uint64_t n)
+skip_objects(mp_cursor *cursor, uint64_t n)
 {
     return walk_on(cursor, n, cursor->look->bytes + cursor->at, 0);
 }
 
 static mp_status
-container_over(mp_cursor *cursor)
+skip_container(mp_cursor *cursor)
 {
     mp_look *look = cursor->look;
     mp_status status;
 
-    if (!look->tape) return walk_over(cursor, 1);
+    if (!look->tape) return skip_objects(cursor, 1);
     status = mp_tape_over(look->tape, cursor->at, &cursor->near, &cursor->at);
     if (status != MP_OK) look->blame = mp_tape_blame(look->tape);
     return status;
@@ -75,14 +75,14 @@ container_over(mp_cursor *cursor)
 
 /* Skips an object that is near the end of the bytes, or whose size is in a field. */
 static mp_status
-head_over(mp_cursor *cursor)
+skip_by_head(mp_cursor *cursor)
 {
     mp_look *look = cursor->look;
     const uint8_t *p = look->bytes + cursor->at;
     mp_head head;
     mp_status status = mp_head_over(p, look->bytes + look->size, &head, &p);
 
-    if (status == MP_OK && mp_declared_objects(head.kind, head.n)) return container_over(cursor);
+    if (status == MP_OK && mp_declared_objects(head.kind, head.n)) return skip_container(cursor);
     if (status == MP_OK) cursor->at = (size_t)(p - look->bytes);
     else look->blame = cursor->at;
     return status;
@@ -100,7 +100,7 @@ mp_cursor_next(mp_cursor *cursor)
     if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
     else if (mp_leaf_over(&p, end)) step = MP_STEP_LEAF;
     if (step == MP_STEP_LEAF) cursor->at = (size_t)(p - look->bytes);
-    else status = step == MP_STEP_CONTAINER ? container_over(cursor) : head_over(cursor);
+    else status = step == MP_STEP_CONTAINER ? skip_container(cursor) : skip_by_head(cursor);
     if (MP_LIKELY(status == MP_OK)) cursor->left--;
     return status;
 }
@@ -112,7 +112,7 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
 
     if (n > cursor->left) n = cursor->left;
     if (!cursor->look->tape && n) {
-        status = walk_over(cursor, n);
+        status = skip_objects(cursor, n);
         cursor->left -= n;
         return status;
     }
@@ -143,7 +143,7 @@ same_fixstr_p(const mp_key *key, const uint8_t *p, uint32_t n)
  * *same if it is that key. False for any other key, and near the end of the bytes.
  */
 MP_INLINE bool
-short_key_over(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *same)
+skip_short_key(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *same)
 {
     mp_wire_row row;
     uint32_t n;
@@ -164,7 +164,7 @@ short_key_over(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *s
 
 /* Skips any key at a cursor. Sets *same if it is the wanted key. */
 static mp_status
-any_key_over(mp_cursor *cursor, const mp_key *key, bool *same)
+skip_any_key(mp_cursor *cursor, const mp_key *key, bool *same)
 {
     const uint8_t *p = cursor->look->bytes + cursor->at;
     mp_status status = mp_cursor_next(cursor);
@@ -184,7 +184,7 @@ any_key_over(mp_cursor *cursor, const mp_key *key, bool *same)
  * begins after leaves.
  */
 static mp_status
-value_over(mp_cursor *cursor)
+skip_value(mp_cursor *cursor)
 {
     const mp_look *look = cursor->look;
     const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
@@ -220,11 +220,11 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
         const uint8_t *from = p;
         bool same = false;
 
-        if (short_key_over(&p, end, key, &same)) {
+        if (skip_short_key(&p, end, key, &same)) {
             cursor->left--;
         } else {
             cursor->at = (size_t)(p - bytes);
-            status = any_key_over(cursor, key, &same);
+            status = skip_any_key(cursor, key, &same);
             if (MP_UNLIKELY(status != MP_OK)) return status;
             p = bytes + cursor->at;
         }
@@ -239,7 +239,7 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
             continue;
         }
         cursor->at = (size_t)(p - bytes);
-        status = value_over(cursor);
+        status = skip_value(cursor);
         if (MP_UNLIKELY(status != MP_OK)) return status;
         p = bytes + cursor->at;
     }
@@ -286,7 +286,7 @@ note_fixstr(const mp_wanted *wanted, const uint8_t *p, uint32_t n, bool last, si
 
 /* Skips any key, and notes where its value is. */
 static mp_status
-other_key_over(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values)
+skip_other_key(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values)
 {
     const uint8_t *p = cursor->look->bytes + cursor->at;
     mp_status status = mp_cursor_next(cursor);
@@ -317,11 +317,11 @@ mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
             cursor->left--;
             if (wanted->lengths >> n & 1) note_fixstr(wanted, p + 1, n, last, cursor->at, values);
         } else {
-            status = other_key_over(cursor, wanted, last, values);
+            status = skip_other_key(cursor, wanted, last, values);
             if (MP_UNLIKELY(status != MP_OK)) break;
         }
         if (!mp_cursor_leaves_over(cursor, 1)) continue;
-        status = value_over(cursor);
+        status = skip_value(cursor);
     }
     return status;
 }

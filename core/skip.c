@@ -149,8 +149,8 @@ stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
         mp_step step = mp_step_over(&p, end, &held);
 
         if ((flags & CHECK) && step == MP_STEP_LEAF && !leaf_valid_p(from, p)) step = MP_STEP_NONE;
-        if (!(flags & COUNT) && step == MP_STEP_CONTAINER && innermost + 1 < limit && mp_point_over(&p, held)) {
-            left -= mp_points_over(&p, end, left - 1);
+        if (!(flags & COUNT) && step == MP_STEP_CONTAINER && innermost + 1 < limit && mp_skip_point(&p, held)) {
+            left -= mp_skip_points(&p, end, left - 1);
             step = MP_STEP_LEAF;
         }
         if (step == MP_STEP_LEAF) {

@@ -79,7 +79,7 @@ key_next_p(const mp_tape *tape)
 
 /* Moves *at past an object that the walk has passed. */
 static mp_status
-passed_over(mp_tape *tape, size_t *at, uint32_t *near)
+skip_passed(mp_tape *tape, size_t *at, uint32_t *near)
 {
     const uint8_t *p = tape->bytes + *at, *end = tape->bytes + tape->at;
     mp_head head = {.kind = MP_NEVER};
@@ -105,10 +105,10 @@ collect_keys(mp_tape *tape, mp_tape_entry *keys, size_t at, uint32_t n)
     while (n-- && status == MP_OK) {
         size_t from = at;
 
-        status = passed_over(tape, &at, &near);
+        status = skip_passed(tape, &at, &near);
         if (status != MP_OK) break;
         *keys++ = mp_unique_entry(tape->bytes, from, at);
-        status = passed_over(tape, &at, &near);
+        status = skip_passed(tape, &at, &near);
     }
     return status;
 }
@@ -264,7 +264,7 @@ strider_close(strider *s)
  * hold no others and so get no entry, which would only be removed again.
  */
 MP_INLINE void
-leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
+skip_leaves(const uint8_t **p, const uint8_t *end, uint32_t *left)
 {
     const uint8_t *at = *p;
     uint64_t held;
@@ -299,9 +299,9 @@ key_note(mp_noted_keys *noted, const uint8_t *head, const uint8_t *end)
     if (row.kind == MP_STR) mp_noted_keys_add(noted, head + row.head, (size_t)(end - head) - row.head);
 }
 
-/* Like leaves_over, but also stops at an object that has to be checked. */
+/* Like skip_leaves, but also stops at an object that has to be checked. */
 MP_INLINE void
-plain_leaves_over(strider *s, const uint8_t *end)
+skip_plain_leaves(strider *s, const uint8_t *end)
 {
     const uint8_t *p = s->p;
     uint32_t left = s->left;
@@ -408,7 +408,7 @@ stride(mp_tape *tape, const bool checked)
 
     if (checked) strider_look(&s, tape);
     while (true) {
-        if (plain) plain_leaves_over(&s, end);
+        if (plain) skip_plain_leaves(&s, end);
         if (!plain || s.left) {
             const uint8_t *head = s.p;
             uint64_t held = 0;
@@ -426,8 +426,8 @@ stride(mp_tape *tape, const bool checked)
                 }
                 left = held_objects(held);
                 if (checked) tape->objects += held;
-                if ((!checked || MP_WIRE[*head].kind == MP_ARRAY) && mp_point_over(&s.p, held)) left = 0;
-                if (!checked) leaves_over(&s.p, end, &left);
+                if ((!checked || MP_WIRE[*head].kind == MP_ARRAY) && mp_skip_point(&s.p, held)) left = 0;
+                if (!checked) skip_leaves(&s.p, end, &left);
                 if (left || (uint32_t)(s.p - head) >= s.keep) {
                     strider_open(&s, head, left);
                     if (checked) strider_look(&s, tape);
@@ -505,7 +505,7 @@ entry_from(const mp_tape *tape, uint32_t offset)
 
 /* Skips a container in the indexed part that is too small for an entry. */
 static mp_status
-small_over(const mp_tape *tape, uint32_t offset, size_t *end)
+skip_small(const mp_tape *tape, uint32_t offset, size_t *end)
 {
     uint64_t left[MP_TAPE_KEEP];
     const uint8_t *p = tape->bytes + offset;
@@ -535,7 +535,7 @@ mp_tape_over(const mp_tape *tape, size_t offset_, uint32_t *near, size_t *end)
     if (offset >= tape->at) return tape->status == MP_OK ? MP_E_TRUNCATED : tape->status;
     if (!entry_from_p(tape, *near, offset)) *near = entry_from(tape, offset);
     entry = tape->entries + *near;
-    if (*near == tape->count || entry->offset != offset) return small_over(tape, offset, end);
+    if (*near == tape->count || entry->offset != offset) return skip_small(tape, offset, end);
     if (mp_tape_open_p(tape, *near)) return tape->status;
     *near = entry->next;
     *end = entry->end;

@@ -249,7 +249,7 @@ mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
  * coordinates. *p is after a head where mp_ahead_p was true, which declares `held` objects.
  */
 MP_INLINE bool
-mp_point_over(const uint8_t **p, uint64_t held)
+mp_skip_point(const uint8_t **p, uint64_t held)
 {
     const uint8_t *at = *p;
 
@@ -260,14 +260,14 @@ mp_point_over(const uint8_t **p, uint64_t held)
 
 /* Moves *p over at most n such arrays, one after the other. Returns how many these are. */
 MP_INLINE uint64_t
-mp_points_over(const uint8_t **p, const uint8_t *end, uint64_t n)
+mp_skip_points(const uint8_t **p, const uint8_t *end, uint64_t n)
 {
     uint64_t i;
 
     for (i = 0; i < n && mp_ahead_p(*p, end) && **p == 0x92; i++) {
         const uint8_t *at = *p + 1;
 
-        if (!mp_point_over(&at, 2)) break;
+        if (!mp_skip_point(&at, 2)) break;
         *p = at;
     }
     return i;

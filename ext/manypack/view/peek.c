@@ -262,26 +262,21 @@ table_of(mp_peek *peek, const mp_cursor *opened)
     return table;
 }
 
-/* Searches for a key by passing all keys in front of it. Returns the offset of its value, or 0. */
-static size_t
-search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
-{
-    size_t value;
-
-    mp_peek_check(peek, mp_find(cursor, key, which_of(peek), &value));
-    if (peek->outermost && !cursor->left) mp_peek_ended(peek, cursor->at);
-    return value;
-}
-
-/* Like a search, a look into a table finds what follows the message, unless the search would have stopped before. */
+/*
+ * Finds a key in the table, if there is one, or by skipping all pairs in front of it. Returns the offset of its value,
+ * or 0. Both ways find what follows the message, unless the first key counts and is there.
+ */
 static size_t
 find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
 {
-    size_t value;
+    mp_find_which which = which_of(peek);
+    size_t value = 0;
 
-    if (!table) return search(peek, cursor, key);
-    value = mp_key_table_find(table, peek->look.bytes, peek->look.size, key);
-    if (peek->outermost && !(value && which_of(peek) == MP_FIND_FIRST)) mp_peek_ended(peek, peek->look.tape->at);
+    if (table) value = mp_key_table_find(table, peek->look.bytes, peek->look.size, key);
+    else mp_peek_check(peek, mp_find(cursor, key, which, &value));
+    if (peek->outermost && !(value && which == MP_FIND_FIRST)) {
+        mp_peek_ended(peek, table ? peek->look.tape->at : cursor->at);
+    }
     return value;
 }
 

@@ -102,28 +102,21 @@ index_for_look(const mp_view *view)
     return index;
 }
 
-/* The Index of a root; 0 if it needs none, or none yet. */
+/*
+ * The Index that all Views of a message share; 0 if it needs none, or none yet. A part keeps it, so that its parts find
+ * it.
+ */
 static VALUE
-index_of_root(VALUE root)
+index_of(VALUE self)
 {
+    VALUE root = mp_view_root(self), index;
     const mp_view *view = view_get(root);
 
     if (RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN) return 0;
     if ((!view->index || view->index == Qtrue) && !RB_OBJ_FROZEN(root)) index_set(root, index_for_look(view));
-    return RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
-}
-
-/* The Index that all Views of a message share; 0 if there is none yet. A part keeps it, so that its parts find it. */
-static VALUE
-index_of(VALUE self)
-{
-    mp_view *view = view_get(self);
-    VALUE index;
-
-    if (!RB_SPECIAL_CONST_P(view->index)) return view->index;
-    if (!view->root) return index_of_root(self);
-    index = index_of_root(view->root);
-    if (index && !RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view->index, index);
+    index = view->index;
+    if (RB_SPECIAL_CONST_P(index)) return 0;
+    if (!RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view_get(self)->index, index);
     return index;
 }
 

@@ -207,11 +207,11 @@ typedef struct {
     int step;     /* how many those are: from there on another search has to go on, unless they are all */
 } dig_walk;
 
-static size_t dig_over(dig_walk *d, size_t at, int step, bool wanted);
+static size_t dig_container(dig_walk *d, size_t at, int step, bool wanted);
 
 /* True if the walk itself can take a step from the object at an offset on. Then it is taken next. */
 static bool
-step_over_p(dig_walk *d, size_t at, int step)
+step_inside_p(dig_walk *d, size_t at, int step)
 {
     mp_kind kind = mp_peek_kind(d->peek, at);
 
@@ -226,13 +226,13 @@ dig_into(dig_walk *d, size_t at, int step, bool wanted)
 {
     d->found = at;
     d->step = step;
-    if (at < d->peek->look.size && step_over_p(d, at, step)) return dig_over(d, at, step, wanted);
+    if (at < d->peek->look.size && step_inside_p(d, at, step)) return dig_container(d, at, step, wanted);
     return wanted || at == d->peek->look.size ? mp_peek_over(d->peek, at) : 0; /* it raises at the end of the bytes */
 }
 
 /* Goes on at each value of a key: of equal keys, what the last one leads to is kept. */
 static void
-dig_over_map(dig_walk *d, mp_cursor *cursor, int step)
+dig_map(dig_walk *d, mp_cursor *cursor, int step)
 {
     const mp_key key = d->key;
     bool outermost = d->peek->outermost;
@@ -249,7 +249,7 @@ dig_over_map(dig_walk *d, mp_cursor *cursor, int step)
 }
 
 static void
-dig_over_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
+dig_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
 {
     int64_t size = (int64_t)cursor->left, n = FIX2LONG(d->argv[step]);
 
@@ -265,14 +265,14 @@ dig_over_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
 
 /* Takes a step in the container at an offset. If wanted, returns the offset after the container. */
 static size_t
-dig_over(dig_walk *d, size_t at, int step, bool wanted)
+dig_container(dig_walk *d, size_t at, int step, bool wanted)
 {
     mp_peek *peek = d->peek;
     size_t max_depth = peek->look.walk.max_depth;
     mp_cursor cursor = step ? open_inside(peek, at) : mp_peek_open(peek, at);
 
-    if (cursor.kind == MP_MAP) dig_over_map(d, &cursor, step);
-    else dig_over_array(d, &cursor, step, wanted);
+    if (cursor.kind == MP_MAP) dig_map(d, &cursor, step);
+    else dig_array(d, &cursor, step, wanted);
     peek->look.walk.max_depth = max_depth;
     return cursor.at;
 }
@@ -287,7 +287,7 @@ dig_once(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
     dig_walk d = {.peek = peek, .argc = argc, .argv = argv, .last = peek->codec->options.last_key, .found = offset};
 
     if (mp_ext_keys_p(peek->codec)) return dig(peek, root, offset, 0, argc, argv);
-    if (step_over_p(&d, offset, 0)) dig_over(&d, offset, 0, false);
+    if (step_inside_p(&d, offset, 0)) dig_container(&d, offset, 0, false);
     if (d.found == SIZE_MAX) return Qnil;
     if (d.step) peek->look.walk.max_depth -= (size_t)d.step - 1;
     return dig(peek, root, d.found, d.step, argc - d.step, argv + d.step);
