@@ -73,7 +73,7 @@ class TypedDataTest < Minitest::Test
     keys = SOURCE.flat_map { |file, text| text.scan(/rb_ractor_local_storage_(\w+)_newkey/).map { |kind, _| [file, kind] } }
     assert_equal [%w[ractor.c value]], keys
     assert_includes TABLES.map { |file, _, name, _| [file, name] }, %w[ractor.c ractor_type]
-    assert_match(/mp_string_table_mark/, body_of("ractor_mark"))
+    assert_match(/mp_string_cache_mark/, body_of("ractor_mark"))
   end
 
   private

@@ -4,6 +4,7 @@
 /*
  * Every 64th hit on an entry that is not at its home moves that entry home: rarely enough that two keys of one map that
  * share a home seldom swap, often enough that the keys of a document soon displace those of the document before.
+ * Otherwise three documents in turn take 1.05 times the instructions.
  */
 enum { STRAYS_TO_MOVE = 64 };
 
@@ -67,7 +68,7 @@ static void
 grow(mp_cache_table *table, const mp_cache_layout *layout)
 {
     unsigned bits = memoryless_p(table) ? layout->first_bits : 64 - table->shift + 1;
-    mp_cache_table grown = {.shift = 64 - bits, .kept = table->kept};
+    mp_cache_table grown = {.shift = (uint8_t)(64 - bits), .kept = table->kept};
     size_t i;
 
     grown.entries = ruby_xcalloc((size_t)1 << bits, layout->entry_size);

@@ -15,10 +15,10 @@
 enum { MP_CACHE_WAYS = 4 };
 
 typedef struct {
-    void *entries;   /* never NULL; each begins with a VALUE, which is 0 if the entry is free */
-    unsigned shift;  /* 64 - log2 of the number of entries */
-    unsigned kept;   /* entries added so far, including those that replaced another */
-    unsigned strays; /* hits away from home since the table last grew */
+    void *entries;  /* never NULL; each begins with a VALUE, which is 0 if the entry is free */
+    unsigned kept;  /* entries added so far, including those that replaced another */
+    uint8_t shift;  /* 64 - log2 of the number of entries */
+    uint8_t strays; /* hits away from home since the table last grew, modulo 256 */
 } mp_cache_table;
 
 /* What differs between the tables of two caches; static and constant. */

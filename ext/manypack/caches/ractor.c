@@ -9,8 +9,8 @@ ractor_mark(void *ptr)
 {
     mp_ractor *ractor = ptr;
 
-    mp_string_table_mark(&ractor->keys.table);
-    mp_string_table_mark(&ractor->values.table);
+    mp_string_cache_mark(&ractor->keys);
+    mp_string_cache_mark(&ractor->values);
     mp_hash_templates_forget(&ractor->rows);
     if (ractor->seldom) {
         ractor->seldom->recent_codec = 0;
@@ -31,8 +31,8 @@ ractor_compact(void *ptr)
 {
     mp_ractor *ractor = ptr;
 
-    mp_string_table_compact(&ractor->keys.table);
-    mp_string_table_compact(&ractor->values.table);
+    mp_string_cache_compact(&ractor->keys);
+    mp_string_cache_compact(&ractor->values);
     if (ractor->seldom && ractor->seldom->paths) ractor->seldom->paths = rb_gc_location(ractor->seldom->paths);
     if (ractor->spares.packer) ractor->spares.packer = rb_gc_location(ractor->spares.packer);
     if (ractor->spares.unpacker) ractor->spares.unpacker = rb_gc_location(ractor->spares.unpacker);
@@ -62,8 +62,8 @@ ractor_memsize(const void *ptr)
 {
     const mp_ractor *ractor = ptr;
 
-    return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
-           mp_string_table_memsize(&ractor->values.table) + mp_packed_symbols_memsize(&ractor->symbols) +
+    return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_cache_memsize(&ractor->keys) +
+           mp_string_cache_memsize(&ractor->values) + mp_packed_symbols_memsize(&ractor->symbols) +
            mp_hash_templates_memsize(&ractor->rows) +
            (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) : 0);
 }
@@ -93,8 +93,8 @@ ractor_new(void)
     mp_ractor *ractor;
     VALUE self = TypedData_Make_Struct(cRactorState, mp_ractor, &ractor_type, ractor);
 
-    mp_cache_table_init(&ractor->keys.table);
-    mp_value_cache_init(&ractor->values);
+    mp_string_cache_init(&ractor->keys);
+    mp_string_cache_init(&ractor->values);
     mp_cache_table_init(&ractor->symbols.table);
     rb_ractor_local_storage_value_set(ractor_key, self);
     return self;

@@ -9,13 +9,12 @@
 #define MANYPACK_RACTOR_H
 
 #include "caches/hash_template.h"
-#include "caches/key_cache.h"
 #include "caches/latest_index.h"
+#include "caches/packed_symbols.h"
 #include "caches/result_size.h"
 #include "caches/spare.h"
-#include "caches/packed_symbols.h"
+#include "caches/string_cache.h"
 #include "caches/trails.h"
-#include "caches/value_cache.h"
 
 /* What few Ractors need. */
 typedef struct {
@@ -29,8 +28,8 @@ typedef struct {
 } mp_seldom;
 
 typedef struct {
-    mp_key_cache keys;
-    mp_value_cache values;
+    mp_string_cache keys;
+    mp_string_cache values; /* with options that freeze Strings */
     mp_packed_symbols symbols;
     mp_hash_templates rows;
     mp_result_sizes results;

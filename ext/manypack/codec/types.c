@@ -91,7 +91,7 @@ mp_ext_type(VALUE type)
     if (!RB_INTEGER_TYPE_P(type)) {
         rb_raise(rb_eTypeError, "ext type must be an Integer, got %" PRIsVALUE, rb_obj_class(type));
     }
-    if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
+    if (!mp_ext_type_p(type)) {
         rb_raise(rb_eRangeError, "ext type must be in -128..127, got %" PRIsVALUE, type);
     }
     return FIX2INT(type);

@@ -38,6 +38,13 @@ typedef struct {
     uint16_t place[256]; /* for each type, beginning with -128: which of the unpackers it has, from 1; or 0 */
 } mp_types;
 
+/* True for an Integer that is an ext type. */
+MP_INLINE bool
+mp_ext_type_p(VALUE type)
+{
+    return RB_FIXNUM_P(type) && FIX2LONG(type) >= INT8_MIN && FIX2LONG(type) <= INT8_MAX;
+}
+
 /* The ext type that an Integer stands for. TypeError for anything else, RangeError outside -128..127. */
 int mp_ext_type(VALUE type);
 

@@ -114,7 +114,7 @@ encode_extension_value(mp_encoder *e, VALUE obj)
         mp_encoder_raise(e, rb_eTypeError, NULL, "the type of an ExtensionValue must be an Integer, got %" PRIsVALUE,
                          rb_obj_class(type));
     }
-    if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
+    if (!mp_ext_type_p(type)) {
         mp_encoder_raise(e, rb_eRangeError, NULL,
                          "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE, type);
     }

@@ -1,8 +1,6 @@
 /* The methods by which a Packer writes. Each appends an object or a header, and then decides whether to flush. */
 #include "pack/packer.h"
 
-#include <ruby/debug.h>
-
 #include "base/error.h"
 #include "buffer/buffer_io.h"
 #include "caches/ractor.h"
@@ -605,8 +603,7 @@ encode_ext(mp_encoder *e, VALUE argument)
 static VALUE
 rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 {
-    bool small = RB_FIXNUM_P(type) && FIX2LONG(type) >= -128 && FIX2LONG(type) <= 127;
-    ext_parts parts = {.type = FIX2INT(MP_LIKELY(small) ? type : mp_pack_call(call_ext_type, type)),
+    ext_parts parts = {.type = FIX2INT(MP_LIKELY(mp_ext_type_p(type)) ? type : mp_pack_call(call_ext_type, type)),
                        .payload = RB_TYPE_P(payload, T_STRING) ? payload : mp_pack_call(call_to_str, payload)};
 
     return packer_write_with(self, encode_ext, (VALUE)&parts);

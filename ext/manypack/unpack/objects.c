@@ -15,7 +15,6 @@ mp_frozen_str_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
     mp_string_kind kind = d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_FROZEN;
 
-    if (n - 1 >= MP_VALUE_MAX) return mp_value_new(p, n, kind);
     return mp_value_cache_fetch(&mp_decoder_ractor(d)->values, p, n, kind);
 }
 
