@@ -9,7 +9,7 @@ class MemcheckLogTest < Minitest::Test
   MALLOC = "malloc (in /usr/libexec/valgrind/vgpreload_memcheck.so)"
 
   def test_memory_that_our_code_asked_for_and_lost_counts
-    assert_equal 1, faults(lost(MALLOC, RUBY, "mp_string_table_new (string_table.c:9)", RUBY)).size
+    assert_equal 1, faults(lost(MALLOC, RUBY, "mp_string_cache_new (string_cache.c:9)", RUBY)).size
   end
 
   def test_memory_of_an_object_that_ruby_made_for_us_does_not
@@ -17,11 +17,11 @@ class MemcheckLogTest < Minitest::Test
   end
 
   def test_what_the_collector_asks_for_while_we_mark_does_not
-    assert_empty faults(lost(MALLOC, RUBY, "mp_string_table_mark (string_table.c:24)", "ractor_mark (ractor.c:13)", RUBY))
+    assert_empty faults(lost(MALLOC, RUBY, "mp_string_cache_mark (string_cache.c:24)", "ractor_mark (ractor.c:13)", RUBY))
   end
 
   def test_an_access_counts_when_our_code_makes_it
-    assert_equal 1, faults(record("Invalid read of size 8", "mp_string_table_mark (string_table.c:24)", RUBY)).size
+    assert_equal 1, faults(record("Invalid read of size 8", "mp_string_cache_mark (string_cache.c:24)", RUBY)).size
     assert_empty faults(record("Invalid read of size 8", RUBY, "mp_ext_new (ext.c:176)"))
   end
 

@@ -147,9 +147,9 @@ mp_typed_memsize(size_t size)
 }
 
 /*
- * The flags of an object without those of the collector. They change if user code freezes the object or gives it
- * instance variables or an object_id: each of these has a flag or, since 3.2, is part of the object's shape, which is
- * in the flags.
+ * The flags of an object without those of the collector. They change if user code freezes the object, or gives it
+ * instance variables or an object_id. Each of these sets a flag. Since 3.2 some are part of the object's shape, which
+ * the flags contain.
  */
 static inline VALUE
 mp_flags(VALUE obj)

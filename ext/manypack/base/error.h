@@ -65,7 +65,7 @@ NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message mes
 NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp_message message));
 NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));
 
-/* found says what takes more looks than the conditions of a Path may take. */
+/* The conditions of a Path take too many looks; `found` ends the sentence "but the input has". */
 NORETURN(void mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_message message));
 
 /* The paths to the values of a message may take this many times as many bytes as max_bytes allows the message. */
@@ -95,7 +95,7 @@ bool mp_decode_error_p(VALUE error);
 /*
  * Raises a DecodeError that came out of the handler of an ext, with an #offset in the input that contains the ext. An
  * error from body, the Unpacker that the handler got, already has that offset. Any other error gets the offset of the
- * ext: its own offset, if any, counts in another message that the handler unpacked.
+ * ext: if it has an offset, that belongs to another message, which the handler unpacked.
  */
 NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_message message));
 

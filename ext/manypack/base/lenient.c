@@ -1,4 +1,4 @@
-/* Keeps the two classes of each, and gives MessagePack's their name. */
+/* Keeps the pairs of a lenient and a strict class, and names MessagePack's. */
 #include "base/lenient.h"
 
 static mp_classes *pairs[4];

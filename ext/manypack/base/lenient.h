@@ -1,6 +1,6 @@
 /*
- * The classes that the msgpack gem has, too. Each is two: MessagePack's, which is lenient, and a subclass of it, which
- * is Manypack's and strict. See lib/manypack/codec/lenient.rb.
+ * Each class that the msgpack gem has, too, exists twice: MessagePack's is lenient, and Manypack's, a subclass of it,
+ * is strict. See lib/manypack/codec/lenient.rb.
  */
 #ifndef MANYPACK_LENIENT_H
 #define MANYPACK_LENIENT_H

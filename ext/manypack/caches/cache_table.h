@@ -21,7 +21,7 @@ typedef struct {
     uint8_t strays; /* hits away from home since the table last grew, modulo 256 */
 } mp_cache_table;
 
-/* What differs between the tables of two caches; static and constant. */
+/* The properties of one kind of table; static and constant. */
 typedef struct {
     size_t entry_size; /* at most MP_CACHE_ENTRY_MAX */
     unsigned first_bits, max_bits; /* log2 of the number of entries at first and at most */

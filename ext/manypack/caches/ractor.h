@@ -16,7 +16,7 @@
 #include "caches/string_cache.h"
 #include "caches/trails.h"
 
-/* What few Ractors need. */
+/* Members that few Ractors need, made together when the first of them is needed. */
 typedef struct {
     mp_trails *trails;
     mp_latest latest;   /* the message that Views looked into last */
@@ -24,7 +24,7 @@ typedef struct {
     VALUE constructors; /* a hidden Hash of classes and how Records make their objects (record/instance.c); or 0 */
     VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */
     VALUE bytes;        /* a String to read from an io into, since the last collection; or 0, also while in use */
-    VALUE recent_codec; /* made for the options of a call since the last collection, which forgets it; or 0 */
+    VALUE recent_codec; /* the Codec of the last call with options; a collection clears it; or 0 */
 } mp_seldom;
 
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
 /* The state of the current Ractor, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
 
-/* What the current Ractor needs seldom, created at the first call. NoMemoryError. */
+/* The seldom needed members of the current Ractor, created at the first call. NoMemoryError. */
 mp_seldom *mp_ractor_seldom(void);
 
 bool mp_main_ractor_p(void);

@@ -86,7 +86,10 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
     e->out.end = e->out.start + room;
 }
 
-/* Starts with the window on the Buffer of a Packer, at the depth of its loan. calls: levels of it that do not count. */
+/*
+ * Starts with the window on the Buffer of a Packer, at the depth of its loan. `calls` of these levels are calls of
+ * to_msgpack, which do not count.
+ */
 MP_INLINE void
 mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec, uint32_t calls)
 {

@@ -9,7 +9,7 @@ typedef struct {
     VALUE buffer;
     mp_codec codec;
     mp_notes notes; /* on objects that nested user code wrote since the innermost call */
-    uint32_t calls; /* of to_msgpack, among the levels of the Buffer's loan: they are no containers */
+    uint32_t calls; /* how many levels of the Buffer's loan are calls of to_msgpack, not containers */
 } mp_packer;
 
 /*

@@ -20,7 +20,7 @@ typedef enum {
     MP_WROTE_TOO_DEEP
 } mp_written;
 
-/* The levels of containers in what was written: room, and after the check how many there are at most. */
+/* How deep the written containers may be nested, and how deep they are, which the check finds out. */
 typedef struct {
     uint64_t *left; /* memory for as many as there is room for, or as there are bytes */
     uint32_t room, most;
