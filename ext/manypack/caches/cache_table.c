@@ -38,6 +38,13 @@ mp_cache_table_memsize(const mp_cache_table *table, const mp_cache_layout *layou
     return memoryless_p(table) ? 0 : mp_cache_table_size(table) * layout->entry_size;
 }
 
+/* log2 of the number of entries. */
+static unsigned
+bits_of(const mp_cache_table *table)
+{
+    return 64u - table->shift;
+}
+
 static void *
 entry_at(const mp_cache_table *table, const mp_cache_layout *layout, size_t index)
 {
@@ -67,7 +74,7 @@ free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home
 static void
 grow(mp_cache_table *table, const mp_cache_layout *layout)
 {
-    unsigned bits = memoryless_p(table) ? layout->first_bits : 64 - table->shift + 1;
+    unsigned bits = memoryless_p(table) ? layout->first_bits : bits_of(table) + 1;
     mp_cache_table grown = {.shift = (uint8_t)(64 - bits), .kept = table->kept};
     size_t i;
 
@@ -88,7 +95,7 @@ mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const 
     size_t home;
     void *place;
 
-    if (memoryless_p(table) || (crowded && 64 - table->shift < layout->max_bits)) grow(table, layout);
+    if (memoryless_p(table) || (crowded && bits_of(table) < layout->max_bits)) grow(table, layout);
     home = layout->home(table, entry);
     place = free_way(table, layout, home);
     if (!place) place = entry_at(table, layout, home ^ (table->kept % MP_CACHE_WAYS));
