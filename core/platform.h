@@ -203,6 +203,137 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
     }
 }
 
+/*
+ * Blocks of 16 bytes that are looked at together: by SSE2, which every x86-64 has, or NEON, which every ARM64 has.
+ * Without them MP_HAS_BLOCKS is false, and these functions only stand in. A mask has MP_MASK_STEP bits for each byte,
+ * the lowest for the first one.
+ */
+#if defined(__SSE2__) && !defined(MP_PLAIN_C)
+#include <emmintrin.h>
+#define MP_HAS_BLOCKS true
+#define MP_MASK_STEP 1
+typedef __m128i mp_block;
+
+MP_INLINE mp_block
+mp_block_load(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+MP_INLINE void
+mp_block_store(uint8_t *p, mp_block block)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, block);
+}
+
+/* The bytes that do not stand for themselves in a string of JSON: a quote, a backslash, and those below a space. */
+MP_INLINE uint64_t
+mp_block_special(mp_block block)
+{
+    __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1f)), block);
+    __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"')), back = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+
+    return (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, back)));
+}
+
+/* The bytes that are not ASCII. */
+MP_INLINE uint64_t
+mp_block_high(mp_block block)
+{
+    return (uint64_t)(unsigned)_mm_movemask_epi8(block);
+}
+
+/* The bytes that are no white space of JSON. */
+MP_INLINE uint64_t
+mp_block_ink(mp_block block)
+{
+    __m128i space = _mm_cmpeq_epi8(block, _mm_set1_epi8(' ')), tab = _mm_cmpeq_epi8(block, _mm_set1_epi8('\t'));
+    __m128i feed = _mm_cmpeq_epi8(block, _mm_set1_epi8('\n')), back = _mm_cmpeq_epi8(block, _mm_set1_epi8('\r'));
+    __m128i white = _mm_or_si128(_mm_or_si128(space, tab), _mm_or_si128(feed, back));
+
+    return (uint64_t)(unsigned)_mm_movemask_epi8(white) ^ 0xffff;
+}
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(MP_PLAIN_C) && !defined(__AARCH64EB__)
+#include <arm_neon.h>
+#define MP_HAS_BLOCKS true
+#define MP_MASK_STEP 4
+typedef uint8x16_t mp_block;
+
+MP_INLINE mp_block
+mp_block_load(const uint8_t *p)
+{
+    return vld1q_u8(p);
+}
+
+MP_INLINE void
+mp_block_store(uint8_t *p, mp_block block)
+{
+    vst1q_u8(p, block);
+}
+
+/* NEON has no mask of one bit for each byte: keeps four of each. */
+MP_INLINE uint64_t
+mp_block_mask(uint8x16_t bytes)
+{
+    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
+}
+
+MP_INLINE uint64_t
+mp_block_special(mp_block block)
+{
+    uint8x16_t control = vcltq_u8(block, vdupq_n_u8(0x20));
+    uint8x16_t quote = vceqq_u8(block, vdupq_n_u8('"')), back = vceqq_u8(block, vdupq_n_u8('\\'));
+
+    return mp_block_mask(vorrq_u8(control, vorrq_u8(quote, back)));
+}
+
+MP_INLINE uint64_t
+mp_block_high(mp_block block)
+{
+    return mp_block_mask(vcgeq_u8(block, vdupq_n_u8(0x80)));
+}
+
+MP_INLINE uint64_t
+mp_block_ink(mp_block block)
+{
+    uint8x16_t space = vceqq_u8(block, vdupq_n_u8(' ')), tab = vceqq_u8(block, vdupq_n_u8('\t'));
+    uint8x16_t feed = vceqq_u8(block, vdupq_n_u8('\n')), back = vceqq_u8(block, vdupq_n_u8('\r'));
+
+    return ~mp_block_mask(vorrq_u8(vorrq_u8(space, tab), vorrq_u8(feed, back)));
+}
+#else
+#define MP_HAS_BLOCKS false
+#define MP_MASK_STEP 1
+typedef uint64_t mp_block;
+#define mp_block_load(p) ((void)(p), (mp_block)0)
+#define mp_block_store(p, block) ((void)(p), (void)(block))
+#define mp_block_special(block) ((uint64_t)(block))
+#define mp_block_high(block) ((uint64_t)(block))
+#define mp_block_ink(block) ((uint64_t)(block))
+#endif
+
+/* The number of zero bits below the lowest bit that is set, and above the highest. x is not 0. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(MP_PLAIN_C)
+#define mp_zeros_below(x) ((unsigned)__builtin_ctzll(x))
+#define mp_zeros_above(x) ((unsigned)__builtin_clzll(x))
+#else
+MP_INLINE unsigned
+mp_zeros_below(uint64_t x)
+{
+    unsigned n = 0;
+    for (; !(x & 1); x >>= 1) n++;
+    return n;
+}
+
+MP_INLINE unsigned
+mp_zeros_above(uint64_t x)
+{
+    unsigned n = 0;
+    for (; !(x >> 63); x <<= 1) n++;
+    return n;
+}
+#endif
+
 /* Integers of 128 bits; without MP_HAS_UINT128 they only stand in for them. */
 #if defined(__SIZEOF_INT128__) && !defined(MP_PLAIN_C)
 #define MP_HAS_UINT128 true

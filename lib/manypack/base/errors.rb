@@ -93,6 +93,16 @@ module Manypack
     def offset
       @offset || 0
     end
+
+    # Of an error in JSON, the line and the column in it, counted from 1: Integers. The column counts characters, not
+    # bytes. nil for errors in MessagePack.
+    #
+    #   begin
+    #     Manypack.from_json("[1,\n x]")
+    #   rescue Manypack::DecodeError => error
+    #     [error.line, error.column] #=> [2, 2]
+    #   end
+    attr_reader :line, :column
   end
 
   # Included in errors that another library defines, and whose cause is a DecodeError: they have its place.
@@ -120,6 +130,14 @@ module Manypack
 
   # The input is not valid MessagePack, or has more than one object.
   class MalformedFormatError < UnpackError
+  end
+
+  # A text is not JSON, has the same key twice in an object, or a number that MessagePack cannot express. The message is
+  # one sentence with the path, the line and the column, which a client that sent the text may be shown.
+  #
+  #   Manypack.from_json('{"users": [1, 2,]}')
+  #   # raises JSONError: expected a value, got "]}", at $.users[2], line 1, column 17
+  class JSONError < UnpackError
   end
 
   # The containers in the input are nested more deeply than +max_depth+, or than map keys allow.

@@ -1,0 +1,18 @@
+/* Reads decimal numbers as doubles: always the nearest, and of two that are equally near the even one. */
+#ifndef MP_REAL_H
+#define MP_REAL_H
+
+#include "platform.h"
+
+/* A number that a text says: digits without the zeros in front, times 10^exponent. */
+typedef struct {
+    const uint8_t *from, *end; /* its text, from the first digit on: digits and at most one point, no exponent */
+    uint64_t digits;           /* the number of these digits, if there are at most 19 */
+    size_t count;              /* how many there are */
+    int64_t exponent;
+} mp_decimal_text;
+
+/* The double nearest to the number. HUGE_VAL if that is above all doubles. */
+double mp_real(const mp_decimal_text *text);
+
+#endif

@@ -1,0 +1,386 @@
+/* Manypack.from_json and Codec#from_json, and the texts of an io for lib/manypack/json.rb. */
+#include "base/error.h"
+#include "base/io.h"
+#include "json/json_error.h"
+#include "pack/canonical_form.h"
+#include "pack/packer.h"
+
+static ID id_from_json;
+
+/* --- one text ---------------------------------------------------------------------------------------- */
+
+/* Sets up a packer for a String that nobody changes, from an offset on. known is used if the text is long enough. */
+static void
+packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, size_t from, mp_known_keys *known)
+{
+    const mp_options *options = &codec->options;
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text) + from;
+    size_t n = (size_t)RSTRING_LEN(text) - from;
+
+    t->c = (mp_json_cursor){.end = start + n, .nan = mp_json_flag(options, MP_JSON_NAN)};
+    t->codec = codec;
+    t->start = start;
+    t->max_depth = mp_unpack_max_depth(options);
+    t->maps = 0;
+    t->limited = options->limited;
+    t->compatible = options->compatibility_mode;
+    t->last_key = mp_json_flag(options, MP_JSON_DUPLICATE_KEY);
+    t->limit = MP_OK;
+    t->known = n >= MP_KNOWN_LEAST && !t->last_key ? known : NULL;
+    if (t->known) mp_known_keys_init(known, start);
+    mp_window_init(&t->frames);
+    mp_window_init(&t->noted);
+    mp_window_init_result(&t->out, n);
+}
+
+/* Keeps what the collector knows only from here alive. */
+#define GUARD_PACKER(t, known) \
+    RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.string), \
+    RB_GC_GUARD((known).decoded.string)
+
+/* A text as UTF-8 that nobody changes: bytes of no encoding are taken as UTF-8. */
+static VALUE
+utf8_of(VALUE text)
+{
+    int encoding = rb_enc_get_index(text);
+
+    if (MP_UNLIKELY(encoding != mp_utf8_index && encoding != mp_binary_index && encoding != mp_usascii_index)) {
+        text = rb_str_encode(text, rb_enc_from_encoding(mp_utf8), 0, Qnil);
+    }
+    return rb_str_new_frozen(text);
+}
+
+static void
+check_size(VALUE text, const mp_codec *codec)
+{
+    size_t n = (size_t)RSTRING_LEN(text);
+
+    if (MP_UNLIKELY(n > codec->options.max_bytes)) mp_raise_max_bytes(codec->options.max_bytes, n, 0, MP_NO_MESSAGE);
+    if (MP_UNLIKELY(n >= UINT32_MAX)) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
+}
+
+static VALUE
+from_json(VALUE text, const mp_codec *codec)
+{
+    bool canonical = codec->options.canonical;
+    VALUE codec_object = codec->object, packed;
+    mp_known_keys known;
+    mp_json_packer t;
+
+    text = utf8_of(text);
+    check_size(text, codec);
+    known.decoded.string = 0;
+    packer_init(&t, codec, text, 0, &known);
+    if (!mp_json_pack(&t, mp_json_space(&t.c, t.start), true)) mp_json_raise(&t, (mp_json_origin){.stream = false});
+    packed = mp_window_result(&t.out);
+    GUARD_PACKER(t, known);
+    RB_GC_GUARD(text);
+    RB_GC_GUARD(codec_object);
+    return MP_UNLIKELY(canonical) ? mp_canonical_packed(packed) : packed;
+}
+
+/* Writes packed bytes to an io. A Packer gets its own from lib/manypack/json.rb. */
+static VALUE
+written(VALUE packed, VALUE out)
+{
+    if (NIL_P(out)) return packed;
+    mp_check_sink(out, MP_OWN);
+    mp_io_write_all(out, packed, MP_OWN);
+    return Qnil;
+}
+
+/* from_json with the arguments (source, out = nil, **options) of a method that has this Codec. */
+static VALUE
+from_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
+{
+    VALUE source, out, options, text;
+    mp_codec codec;
+
+    rb_scan_args(argc, argv, "11:", &source, &out, &options);
+    text = rb_check_string_type(source);
+    mp_codec_override(&codec, codec_object, options, api | MP_FROM_JSON);
+    if (NIL_P(text) || mp_packer_p(out)) {
+        codec_object = mp_codec_with_options(codec_object, options, api | MP_FROM_JSON);
+        return rb_funcall(mp_mArguments, id_from_json, 3, codec_object, source, out);
+    }
+    return written(from_json(text, &codec), out);
+}
+
+/*
+ * call-seq:
+ *   Manypack.from_json(text, **options) -> String
+ *   Manypack.from_json(io, **options) -> String
+ *   Manypack.from_json(source, out, **options) -> nil
+ *
+ * Packs a JSON text, without building its objects: the bytes are those of <code>pack(JSON.parse(text))</code>. Takes
+ * the JSON of RFC 8259 and nothing else: no comments, no comma at the end, no byte order mark.
+ *
+ * source:: a String with one text, in UTF-8 or bytes that are UTF-8; or an io, whose bytes are one text. With +out+, an
+ *          io may have any number of texts, such as JSON Lines: see Manypack.foreach_json
+ * out:: a Packer, or an io, which receives the bytes. Of a String nothing is written unless all of it is good. Of an io
+ *       each whole text is written, and the error says how many were whole
+ * codec:: a Codec with the options and ext types, which the other options change for this call (default: none, and the
+ *         types of DefaultFactory)
+ * allow_nan:: take NaN, Infinity and -Infinity, and numbers above all Floats, which become Infinity (default false)
+ * allow_duplicate_key:: keep the last value of a key that comes twice in an object, as JSON.parse does with it; without
+ *                       it that is an error, as in json 3 (default false)
+ * max_depth:: maximum nesting of arrays and objects that are not empty (default 128)
+ * max_bytes:: maximum bytes of a text
+ * max_objects:: maximum number of values and keys
+ * max_map_size:: maximum pairs of an object
+ * max_array_size:: maximum elements of an array
+ * max_string_bytes:: maximum bytes of a string
+ * untrusted:: the limits of Manypack.unpack for a text that is not trusted (default false)
+ * compatibility_mode:: write the format as it was before 2013, as Manypack.pack does (default false)
+ * canonical:: write the canonical form, as Manypack.pack does (default false)
+ *
+ * A number with a point or an exponent becomes the nearest Float. An Integer of more than 64 bits is an error unless an
+ * ext type packs it: <code>register_common(:bigint)</code> on a Factory.
+ *
+ * Raises JSONError, StackError above max_depth, or LimitError above another limit. Each includes DecodeError and has
+ * the line and the column in characters, the offset in bytes and the path. Raises TypeError for a source that cannot be
+ * read, and ArgumentError, TypeError or RangeError for unknown or invalid options, and for a text of 4 GB.
+ *
+ *   Manypack.from_json('{"id": 1}')                          #=> "\x81\xA2id\x01"
+ *   Manypack::View.new(Manypack.from_json('{"id": 1}'))["id"] #=> 1
+ */
+static VALUE
+rb_manypack_from_json(int argc, VALUE *argv, VALUE self)
+{
+    if (MP_LIKELY(argc == 1 && RB_TYPE_P(argv[0], T_STRING))) return from_json(argv[0], mp_default_codec());
+    mp_refuse_block(self);
+    return from_json_with(argc, argv, mp_default_codec()->object, MP_WITH_CODEC);
+}
+
+/*
+ * call-seq:
+ *   codec.from_json(source, out = nil, **options) -> String or nil
+ *
+ * Packs a JSON text like Manypack.from_json, with the options and ext types of the codec, and raises the same errors.
+ * The options change those of the codec for this call.
+ *
+ *   Manypack::Codec.new(allow_nan: true).from_json("[NaN]") #=> "\x91\xCB\x7F\xF8\x00\x00\x00\x00\x00\x00"
+ */
+static VALUE
+rb_codec_from_json(int argc, VALUE *argv, VALUE self)
+{
+    if (MP_LIKELY(argc == 1 && RB_TYPE_P(argv[0], T_STRING))) return from_json(argv[0], mp_codec_get(self));
+    mp_refuse_block(self);
+    return from_json_with(argc, argv, self, MP_OWN);
+}
+
+/* --- many texts -------------------------------------------------------------------------------------- */
+
+/* The texts in hand: those before `done` are packed. */
+typedef struct {
+    mp_json_packer t;
+    mp_json_origin origin;
+    const uint8_t *done;
+    bool last; /* no more bytes come */
+    bool each; /* yields the bytes of each text; otherwise the output is that of all */
+} text_run;
+
+/* Skips what may be between texts. */
+static const uint8_t *
+pass_between(const text_run *run, const uint8_t *p)
+{
+    return mp_scan_space(p, run->t.c.end);
+}
+
+/*
+ * True if the text that ended at p is complete: a number or word at the end may go on. Sets the fault if something else
+ * follows it than may.
+ */
+static bool
+complete_p(text_run *run, const uint8_t *p)
+{
+    mp_json_cursor *c = &run->t.c;
+    uint8_t last = p[-1];
+
+    if (c->lines) {
+        const uint8_t *rest = mp_json_space(c, p);
+        if (rest == c->end || *rest == '\n') return true;
+        mp_json_expected(c, "the end of the line", rest);
+        return false;
+    }
+    if (last == ']' || last == '}' || last == '"') return true;
+    if (p == c->end ? run->last : *p <= ' ' || *p == '[' || *p == '{' || *p == '"') return true;
+    mp_json_expected(c, "the end of the text", p);
+    return false;
+}
+
+static void
+check_text_size(const text_run *run, const uint8_t *from, const uint8_t *to)
+{
+    size_t most = run->t.codec->options.max_bytes, n = (size_t)(to - from);
+
+    if (n > most) mp_raise_max_bytes(most, n, run->origin.offset + (size_t)(from - run->t.start), MP_NO_MESSAGE);
+}
+
+/* Packs one text after another. Returns at the first that is not complete, or not good if others come before it. */
+static void
+pack_texts(text_run *run)
+{
+    mp_json_packer *t = &run->t;
+    const uint8_t *p;
+
+    while ((p = pass_between(run, run->done)) < t->c.end) {
+        const uint8_t *after = mp_json_pack(t, p, false);
+
+        if (!after || !complete_p(run, after)) {
+            check_text_size(run, p, t->c.ended ? t->c.end : p);
+            if (t->c.ended && !run->last) break;
+            if (run->done > t->start) break;
+            mp_json_raise(t, run->origin);
+        }
+        check_text_size(run, p, after);
+        run->done = after;
+        run->origin.texts++;
+        if (!run->each) continue;
+        rb_yield(rb_str_new((const char *)t->out.out.start, (long)mp_out_size(&t->out.out)));
+        mp_out_commit(&t->out.out, t->out.out.start);
+    }
+    if (p == t->c.end) run->done = p;
+    else mp_out_commit(&t->out.out, t->out.out.start + t->before);
+}
+
+static VALUE
+origin_array(const mp_json_origin *origin)
+{
+    return rb_ary_new_from_args(4, SIZET2NUM(origin->offset), SIZET2NUM(origin->line), SIZET2NUM(origin->column),
+                                SIZET2NUM(origin->texts));
+}
+
+/*
+ * call-seq: Internal.codec_for_json(codec, options, writes) -> codec
+ *
+ * Returns the Codec, or that of the option codec, with the other options changed, as a method takes them that reads
+ * JSON, or writes it.
+ */
+static VALUE
+rb_internal_codec_for_json(VALUE self, VALUE codec, VALUE options, VALUE writes)
+{
+    mp_codec_get(codec); /* raises for anything else */
+    Check_Type(options, T_HASH);
+    return mp_codec_with_options(codec, RHASH_EMPTY_P(options) ? Qnil : options,
+                                 MP_WITH_CODEC | (RTEST(writes) ? MP_TO_JSON : MP_FROM_JSON));
+}
+
+/*
+ * call-seq: Internal.json_texts(codec, bytes, lines, last, origin) -> [String, Integer, Array]
+ *
+ * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of each;
+ * how many bytes of the String are done; and the origin of the next: offset, lines, columns and texts before it. `last`
+ * says that no more bytes come.
+ */
+static VALUE
+rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines, VALUE last, VALUE origin)
+{
+    const mp_codec *codec = mp_codec_get(codec_object);
+    mp_known_keys known;
+    VALUE packed;
+    text_run run;
+
+    Check_Type(origin, T_ARRAY);
+    StringValue(bytes);
+    bytes = rb_str_new_frozen(bytes);
+    if ((size_t)RSTRING_LEN(bytes) >= UINT32_MAX) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
+    known.decoded.string = 0;
+    packer_init(&run.t, codec, bytes, 0, &known);
+    run.origin = (mp_json_origin){
+        .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
+        .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,
+    };
+    run.done = run.t.start;
+    run.last = RTEST(last);
+    run.each = rb_block_given_p();
+    run.t.c.lines = RTEST(lines);
+    if (run.t.c.lines && !run.last) {
+        while (run.t.c.end > run.t.start && run.t.c.end[-1] != '\n') run.t.c.end--;
+    }
+    pack_texts(&run);
+    mp_json_pass(&run.origin, run.t.start, run.done);
+    packed = mp_window_result(&run.t.out);
+    GUARD_PACKER(run.t, known);
+    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(codec_object);
+    return rb_ary_new_from_args(3, packed, SIZET2NUM((size_t)(run.done - run.t.start)), origin_array(&run.origin));
+}
+
+/* call-seq: Internal.max_bytes(codec) -> Integer */
+static VALUE
+rb_internal_max_bytes(VALUE self, VALUE codec)
+{
+    return SIZET2NUM(mp_codec_get(codec)->options.max_bytes);
+}
+
+/* call-seq: Internal.write_all(io, packed) -> nil */
+static VALUE
+rb_internal_write_all(VALUE self, VALUE io, VALUE packed)
+{
+    StringValue(packed);
+    return written(packed, io);
+}
+
+/* Where the search for the end of a text is. */
+enum { BEFORE, SCALAR, STRING, INSIDE, INSIDE_STRING };
+
+/*
+ * call-seq: Internal.json_end(bytes, from, state) -> [true or false, Integer, Integer]
+ *
+ * Searches on for the end of the text at the start of a String, from an offset on. Returns true if it is there, how far
+ * it came, and the state to go on with: depth * 8 + what it is in. The state at first is 0.
+ */
+static VALUE
+rb_internal_json_end(VALUE self, VALUE bytes, VALUE from, VALUE state_before)
+{
+    size_t state = NUM2SIZET(state_before), depth = state >> 3, start = NUM2SIZET(from);
+    const uint8_t *p, *end;
+    uint64_t high = 0;
+    bool found = false;
+
+    StringValue(bytes);
+    if (start > (size_t)RSTRING_LEN(bytes)) rb_raise(rb_eRangeError, "no such part of the String");
+    p = (const uint8_t *)RSTRING_PTR(bytes) + start;
+    end = (const uint8_t *)RSTRING_END(bytes);
+    state &= 7;
+    while (p < end && !found) {
+        uint8_t byte = *p;
+
+        if (state == STRING || state == INSIDE_STRING) {
+            p = mp_scan_text(p, end, &high);
+            if (p == end || (*p == '\\' && end - p < 2)) break;
+            byte = *p;
+            p += byte == '\\' ? 2 : 1;
+            if (byte != '"') continue;
+            found = state == STRING;
+            state = INSIDE;
+            continue;
+        }
+        if (state == SCALAR && (byte <= ' ' || byte == '"' || byte == '[' || byte == '{')) break;
+        p++;
+        if (byte == '"') state = state == BEFORE ? STRING : INSIDE_STRING;
+        else if (byte == '[' || byte == '{') state = INSIDE, depth++;
+        else if (state == INSIDE && (byte == ']' || byte == '}')) found = !--depth;
+        else if (state == BEFORE && byte > ' ') state = SCALAR;
+    }
+    if (state == SCALAR && p < end) found = true;
+    start = (size_t)(p - (const uint8_t *)RSTRING_PTR(bytes));
+    return rb_ary_new_from_args(3, found ? Qtrue : Qfalse, SIZET2NUM(start), SIZET2NUM(depth << 3 | state));
+}
+
+void
+Init_manypack_from_json(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
+
+    id_from_json = rb_intern("json_of");
+    rb_define_singleton_method(mManypack, "from_json", rb_manypack_from_json, -1);
+    rb_define_method(cCodec, "from_json", rb_codec_from_json, -1);
+    MP_DEFINE_INTERNAL("codec_for_json", rb_internal_codec_for_json, 3);
+    MP_DEFINE_INTERNAL("json_texts", rb_internal_json_texts, 5);
+    MP_DEFINE_INTERNAL("max_bytes", rb_internal_max_bytes, 1);
+    MP_DEFINE_INTERNAL("write_all", rb_internal_write_all, 2);
+    MP_DEFINE_INTERNAL("json_end", rb_internal_json_end, 3);
+}

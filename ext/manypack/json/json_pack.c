@@ -1,0 +1,549 @@
+/*
+ * The loop that packs JSON. A container keeps room for its head, which is written when the number of its elements is
+ * known: as many bytes as the last container of its kind and depth needed, so that elements seldom move.
+ */
+#include "json/json_pack.h"
+
+#include "base/error_path.h"
+#include "core/unique.h"
+#include "pack/encode.h"
+
+#include <ruby/util.h>
+
+MP_INLINE mp_json_frame *
+top(const mp_json_packer *t)
+{
+    return (mp_json_frame *)(void *)t->frames.out.pos - 1;
+}
+
+static uint8_t *
+room(mp_json_packer *t, size_t n)
+{
+    return mp_out_reserve(&t->out.out, n);
+}
+
+MP_INLINE void
+commit(mp_json_packer *t, uint8_t *to)
+{
+    mp_out_commit(&t->out.out, to);
+}
+
+MP_INLINE size_t
+size(const mp_json_packer *t)
+{
+    return mp_out_size(&t->out.out);
+}
+
+/* --- limits ------------------------------------------------------------------------------------------ */
+
+static const uint8_t *
+fail_limit(mp_json_packer *t, mp_status status, const uint8_t *at)
+{
+    t->limit = status;
+    return mp_json_fail(&t->c, MP_JSON_LIMIT, at);
+}
+
+/* Counts the objects of one more element or pair of the innermost container. False if that is above a limit. */
+static bool
+count_element(mp_json_packer *t, const mp_json_frame *container, const uint8_t *at)
+{
+    const mp_limits *limits = &t->codec->options.limits;
+    mp_status status = mp_limits_check(limits, container->map ? MP_MAP : MP_ARRAY, container->n);
+
+    t->objects += container->map ? 2 : 1;
+    if (status == MP_OK && t->objects > limits->objects) status = MP_E_MAX_OBJECTS;
+    if (status != MP_OK) fail_limit(t, status, at);
+    return status == MP_OK;
+}
+
+/* --- strings ---------------------------------------------------------------------------------------- */
+
+/* Writes a str that has escapes. Returns its text in the output, or NULL. */
+static const uint8_t *
+write_escaped(mp_json_packer *t, mp_json_string *string)
+{
+    uint8_t *to = room(t, MP_HEAD_MAX + string->n), *text = to + MP_HEAD_MAX;
+    size_t n;
+
+    if (!mp_json_unescape(&t->c, string, text, &n)) return NULL;
+    to = mp_put_str_head(to, (uint32_t)n, t->compatible);
+    memmove(to, text, n);
+    commit(t, to + n);
+    string->n = n;
+    return to;
+}
+
+/* Writes the str at p, which is after the quote. Sets *string to what it says, and *text to its text in the output. */
+static const uint8_t *
+write_string(mp_json_packer *t, const uint8_t *p, mp_json_string *string, const uint8_t **text)
+{
+    const uint8_t *after = mp_json_read_string(&t->c, p, string);
+    size_t before = size(t);
+    uint8_t *to;
+
+    if (!after) return NULL;
+    if (string->escaped) {
+        *text = write_escaped(t, string);
+        if (!*text) return NULL;
+    } else {
+        to = mp_put_str_head(room(t, MP_HEAD_MAX + string->n), (uint32_t)string->n, t->compatible);
+        mp_copy(to, string->text, string->n);
+        commit(t, to + string->n);
+        *text = to;
+    }
+    if (MP_UNLIKELY(t->limited) && string->n > t->codec->options.limits.string) {
+        commit(t, t->out.out.start + before);
+        return fail_limit(t, MP_E_MAX_STRING, p - 1);
+    }
+    return after;
+}
+
+static MP_NOINLINE const uint8_t *
+put_any_string(mp_json_packer *t, const uint8_t *p)
+{
+    mp_json_string string;
+    const uint8_t *text;
+
+    return write_string(t, p, &string, &text);
+}
+
+/* Fast path (JSON): a string of ASCII with fewer than 32 bytes, which is copied while its end is looked for. */
+MP_INLINE const uint8_t *
+put_string(mp_json_packer *t, const uint8_t *p)
+{
+    mp_block block;
+    uint64_t special, high;
+    unsigned n;
+    uint8_t *to;
+
+    if (!MP_HAS_BLOCKS || t->c.end - p < 32 || MP_UNLIKELY(t->limited)) return put_any_string(t, p);
+    to = room(t, 33);
+    block = mp_block_load(p);
+    mp_block_store(to + 1, block);
+    special = mp_block_special(block);
+    high = mp_block_high(block);
+    if (special) {
+        n = mp_mask_first(special);
+        high = mp_mask_before(high, n);
+    } else {
+        block = mp_block_load(p + 16);
+        mp_block_store(to + 17, block);
+        special = mp_block_special(block);
+        if (!special) return put_any_string(t, p);
+        n = mp_mask_first(special);
+        high |= mp_mask_before(mp_block_high(block), n);
+        n += 16;
+    }
+    if (high || p[n] != '"') return put_any_string(t, p);
+    *to = (uint8_t)(0xa0 | n);
+    commit(t, to + 1 + n);
+    return p + n + 1;
+}
+
+/* --- keys -------------------------------------------------------------------------------------------- */
+
+/* True if the key of the output from `from` on, with that text, is new to its map. */
+static bool
+new_key_p(mp_json_packer *t, mp_json_frame *map, size_t from, const mp_json_string *string, const uint8_t *text)
+{
+    unsigned depth = t->depth - 1;
+    mp_tape_entry entry;
+    uint16_t key = 0;
+
+    if (t->known && depth < MP_KNOWN_DEPTHS) {
+        key = mp_known_key_find(t->known, depth, text, string->n, string->escaped ? NULL : string->text);
+    }
+    if (key) {
+        if (t->known->keys[key].map == map->map) return false;
+        mp_known_key_came(t->known, depth, map->key, key, map->map);
+        map->key = key;
+        return true;
+    }
+    if (from == t->twice) return false;
+    entry = mp_unique_entry(t->out.out.start + t->before, from - t->before, size(t) - t->before);
+    mp_out_write(&t->noted.out, &entry, sizeof(entry));
+    return true;
+}
+
+static MP_NOINLINE const uint8_t *
+put_other_key(mp_json_packer *t, const uint8_t *p)
+{
+    size_t from = size(t);
+    mp_json_frame *map = top(t);
+    const uint8_t *after, *text;
+    mp_json_string string;
+
+    if (p == t->c.end || *p != '"') {
+        return mp_json_expected(&t->c, map->n == 1 ? "a key in quotes or }" : "a key in quotes", p);
+    }
+    after = write_string(t, p + 1, &string, &text);
+    if (!after || new_key_p(t, map, from, &string, text)) return after;
+    return mp_json_fail(&t->c, MP_JSON_TWICE, p);
+}
+
+/* Writes the key at p if it is the one that followed the last key the last time. Otherwise returns NULL. */
+MP_INLINE const uint8_t *
+put_known_key(mp_json_packer *t, const uint8_t *p)
+{
+    mp_json_frame *map = top(t);
+    const mp_known_key *key;
+    uint16_t next;
+    uint8_t *to;
+
+    if (!t->known || t->depth > MP_KNOWN_DEPTHS || t->c.end - p < MP_KNOWN_SIZE + 32 || *p != '"') return NULL;
+    next = mp_known_key_next(t->known, t->depth - 1, map->key, map->map, p);
+    if (!next) return NULL;
+    key = &t->known->keys[next];
+    to = mp_put_str_head(room(t, MP_HEAD_MAX + MP_KNOWN_SIZE), key->n, t->compatible);
+    mp_copy(to, p + 1, key->n);
+    commit(t, to + key->n);
+    mp_known_key_came(t->known, t->depth - 1, map->key, next, map->map);
+    map->key = next;
+    return p + key->n + 2;
+}
+
+/* Writes the key at p. Returns the place of its value, or NULL: then it is no pair of the map. */
+MP_INLINE const uint8_t *
+put_key(mp_json_packer *t, const uint8_t *p)
+{
+    const uint8_t *after = put_known_key(t, p);
+
+    if (!after) after = put_other_key(t, p);
+    if (after) {
+        p = mp_json_space(&t->c, after);
+        if (MP_LIKELY(p < t->c.end && *p == ':')) return mp_json_space(&t->c, p + 1);
+        mp_json_expected(&t->c, "a colon", p);
+    }
+    top(t)->n--;
+    return NULL;
+}
+
+/* Sets where the second of two equal keys is, of noted keys that were just compared. */
+static void
+find_twice(mp_json_packer *t, const mp_tape_entry *keys, uint32_t n)
+{
+    const uint8_t *start = t->out.out.start + t->before;
+
+    for (uint32_t i = 1; i < n; i++) {
+        const mp_tape_entry *one = &keys[i - 1], *other = &keys[i];
+        uint32_t bytes = one->end - one->offset, later = one->offset > other->offset ? one->offset : other->offset;
+
+        if (other->end - other->offset != bytes || memcmp(start + one->offset, start + other->offset, bytes)) continue;
+        if (!t->twice || t->before + later < t->twice) t->twice = t->before + later;
+    }
+}
+
+/* The pairs of a map, as they were in the output, and its keys in their order. */
+typedef struct {
+    mp_json_packer *t;
+    const mp_tape_entry *keys;
+    uint32_t n, first; /* number of pairs; offset of the first one, as the keys count it */
+    VALUE pairs;
+} map_pairs;
+
+static int
+write_pair(VALUE key, VALUE index, VALUE arg)
+{
+    const map_pairs *map = (const map_pairs *)arg;
+    size_t i = NUM2SIZET(index), end = map->first + (size_t)RSTRING_LEN(map->pairs);
+    size_t from = map->keys[i].end, to = i + 1 < map->n ? map->keys[i + 1].offset : end;
+
+    mp_out_write(&map->t->out.out, RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
+    mp_out_write(&map->t->out.out, RSTRING_PTR(map->pairs) + (from - map->first), to - from);
+    return ST_CONTINUE;
+}
+
+static int
+compare_offsets(const void *one, const void *other)
+{
+    uint32_t a = ((const mp_tape_entry *)one)->offset, b = ((const mp_tape_entry *)other)->offset;
+
+    return (a > b) - (a < b);
+}
+
+/* Of equal keys keeps the last value, in the place of the first key, as a Hash of Ruby does. Returns the number left. */
+static uint32_t
+keep_last(mp_json_packer *t, mp_tape_entry *keys, uint32_t n)
+{
+    map_pairs map = {.t = t, .keys = keys, .n = n};
+    VALUE last = rb_hash_new();
+    const uint8_t *start = t->out.out.start + t->before;
+
+    qsort(keys, n, sizeof(*keys), compare_offsets);
+    map.first = keys[0].offset;
+    map.pairs = rb_str_new((const char *)start + map.first, (long)(size(t) - t->before - map.first));
+    for (uint32_t i = 0; i < n; i++) {
+        const char *key = RSTRING_PTR(map.pairs) + (keys[i].offset - map.first);
+        rb_hash_aset(last, rb_str_new(key, (long)(keys[i].end - keys[i].offset)), UINT2NUM(i));
+    }
+    commit(t, t->out.out.start + t->before + map.first);
+    rb_hash_foreach(last, write_pair, (VALUE)&map);
+    RB_GC_GUARD(map.pairs);
+    return (uint32_t)RHASH_SIZE(last);
+}
+
+/* Compares and forgets the noted keys of the innermost map. False if one comes twice. */
+static bool
+forget_keys(mp_json_packer *t, mp_json_frame *map)
+{
+    mp_tape_entry *keys = (mp_tape_entry *)(void *)t->noted.out.start + map->noted;
+    uint32_t n = (uint32_t)((mp_tape_entry *)(void *)t->noted.out.pos - keys);
+    bool twice = n > 1 && mp_unique_twice_p(t->out.out.start + t->before, keys, n);
+
+    mp_out_commit(&t->noted.out, (uint8_t *)keys);
+    if (!twice) return true;
+    if (t->last_key) {
+        map->n = keep_last(t, keys, n);
+        return true;
+    }
+    find_twice(t, keys, n);
+    return false;
+}
+
+/* --- containers -------------------------------------------------------------------------------------- */
+
+/* How many bytes the head of the container that begins now will take, by what is known. */
+static uint8_t
+head_room(const mp_json_packer *t, bool map)
+{
+    if (!t->known || t->depth > MP_KNOWN_DEPTHS) return 1;
+    return t->known->room[map][t->depth - 1];
+}
+
+/* Opens a container, which is not empty: its bracket is at `at`. */
+static bool
+open_container(mp_json_packer *t, bool map, const uint8_t *at)
+{
+    mp_json_frame *inner;
+
+    if (t->depth == t->max_depth) {
+        mp_json_fail(&t->c, MP_JSON_DEPTH, at);
+        t->pending = true;
+        return false;
+    }
+    t->depth++;
+    inner = (mp_json_frame *)(void *)mp_out_reserve(&t->frames.out, sizeof(*inner));
+    *inner = (mp_json_frame){
+        .head = size(t), .n = 1, .map = map ? ++t->maps : 0, .room = head_room(t, map),
+        .noted = (uint32_t)(mp_out_size(&t->noted.out) / sizeof(mp_tape_entry)),
+    };
+    mp_out_commit(&t->frames.out, (uint8_t *)(inner + 1));
+    commit(t, room(t, MP_HEAD_MAX) + inner->room);
+    return !t->limited || count_element(t, inner, at);
+}
+
+/* Writes the head of a container in front of its elements, which move if it takes another number of bytes. */
+static void
+put_container_head(mp_json_packer *t, mp_json_frame *container)
+{
+    uint8_t head[MP_HEAD_MAX], *to;
+    uint8_t *after = container->map ? mp_put_map_head(head, container->n) : mp_put_array_head(head, container->n);
+    size_t bytes = (size_t)(after - head), elements = size(t) - container->head - container->room;
+
+    if (MP_UNLIKELY(bytes != container->room)) {
+        room(t, MP_HEAD_MAX);
+        to = t->out.out.start + container->head;
+        memmove(to + bytes, to + container->room, elements);
+        commit(t, to + bytes + elements);
+        container->room = (uint8_t)bytes;
+    }
+    memcpy(t->out.out.start + container->head, head, bytes);
+}
+
+/* Closes the innermost container, whose bracket is before p. */
+static const uint8_t *
+close_container(mp_json_packer *t, const uint8_t *p)
+{
+    mp_json_frame *inner = top(t);
+
+    if (inner->map && !forget_keys(t, inner)) return mp_json_fail(&t->c, MP_JSON_TWICE, p - 1);
+    put_container_head(t, inner);
+    if (t->known && t->depth <= MP_KNOWN_DEPTHS) t->known->room[inner->map != 0][t->depth - 1] = inner->room;
+    mp_out_commit(&t->frames.out, (uint8_t *)inner);
+    t->depth--;
+    return p;
+}
+
+/* --- values ------------------------------------------------------------------------------------------ */
+
+enum { BIGNUM_MOST = 10000 }; /* digits: making an Integer of n digits takes more than n steps */
+
+/* Packs an Integer of more than 64 bits, if it has an ext type. */
+static bool
+put_bignum(mp_json_packer *t, const mp_json_number *number, const uint8_t *end)
+{
+    size_t n = (size_t)(end - number->from);
+    VALUE packed;
+
+    if (!t->codec->types || !t->codec->types->integer || n > BIGNUM_MOST) {
+        mp_json_fail(&t->c, MP_JSON_BIG, number->from);
+        return false;
+    }
+    packed = mp_encode_whole(rb_str_to_inum(rb_str_new((const char *)number->from, (long)n), 10, 0), t->codec);
+    mp_out_write(&t->out.out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
+    RB_GC_GUARD(packed);
+    return true;
+}
+
+MP_INLINE const uint8_t *
+put_number(mp_json_packer *t, const uint8_t *p)
+{
+    mp_json_number number;
+
+    p = mp_json_read_number(&t->c, p, &number);
+    if (!p) return NULL;
+    switch (number.kind) {
+      case MP_JSON_UINT: commit(t, mp_put_uint(room(t, MP_HEAD_MAX), number.magnitude)); break;
+      case MP_JSON_REAL: commit(t, mp_put_float64(room(t, MP_HEAD_MAX), number.real)); break;
+      case MP_JSON_NEGATIVE:
+        commit(t, mp_put_sint(room(t, MP_HEAD_MAX), (int64_t)(0 - number.magnitude)));
+        break;
+      default: return put_bignum(t, &number, p) ? p : NULL;
+    }
+    return p;
+}
+
+MP_INLINE const uint8_t *
+put_word(mp_json_packer *t, const char *word, size_t n, uint8_t head, const uint8_t *p)
+{
+    p = mp_json_read_word(&t->c, word, n, p);
+    if (p) commit(t, mp_put_byte(room(t, MP_HEAD_MAX), head));
+    return p;
+}
+
+/* Writes the value at p, which is no container. */
+MP_INLINE const uint8_t *
+put_scalar(mp_json_packer *t, const uint8_t *p)
+{
+    if (MP_UNLIKELY(p == t->c.end)) return mp_json_expected(&t->c, "a value", p);
+    switch (*p) {
+      case '"': return put_string(t, p + 1);
+      case 'n': return put_word(t, "null", 4, 0xc0, p);
+      case 'f': return put_word(t, "false", 5, 0xc2, p);
+      case 't': return put_word(t, "true", 4, 0xc3, p);
+      default: return put_number(t, p);
+    }
+}
+
+/* Begins the container at p. Returns the place of its first value, or, if it is empty, after it, and sets *empty. */
+static const uint8_t *
+begin_container(mp_json_packer *t, const uint8_t *p, bool *empty)
+{
+    bool map = *p == '{';
+    const uint8_t *first = mp_json_space(&t->c, p + 1);
+
+    *empty = first < t->c.end && *first == (map ? '}' : ']');
+    if (*empty) {
+        commit(t, mp_put_byte(room(t, MP_HEAD_MAX), map ? 0x80 : 0x90));
+        return first + 1;
+    }
+    if (!open_container(t, map, p)) return NULL;
+    return map ? put_key(t, first) : first;
+}
+
+/* Goes on after a value: ends all containers that end at p. Returns the place of the next value; sets *done at the end. */
+MP_INLINE const uint8_t *
+pass_ends(mp_json_packer *t, const uint8_t *p, bool *done)
+{
+    while (t->depth) {
+        mp_json_frame *inner = top(t);
+        bool map = inner->map != 0;
+
+        p = mp_json_space(&t->c, p);
+        if (p < t->c.end && *p == ',') {
+            inner->n++;
+            if (MP_UNLIKELY(t->limited) && !count_element(t, inner, p)) return NULL;
+            p = mp_json_space(&t->c, p + 1);
+            return map ? put_key(t, p) : p;
+        }
+        if (p == t->c.end || *p != (map ? '}' : ']')) {
+            return mp_json_expected(&t->c, map ? "a comma or }" : "a comma or ]", p);
+        }
+        p = close_container(t, p + 1);
+        if (!p) return NULL;
+    }
+    *done = true;
+    return p;
+}
+
+static const uint8_t *
+pack_text(mp_json_packer *t, const uint8_t *p)
+{
+    bool done = false;
+
+    while (p && !done) {
+        bool empty = true;
+
+        if (p < t->c.end && (*p == '{' || *p == '[')) {
+            p = begin_container(t, p, &empty);
+        } else {
+            p = put_scalar(t, p);
+            t->pending = !p;
+        }
+        if (p && empty) p = pass_ends(t, p, &done);
+    }
+    return p;
+}
+
+static void
+restart(mp_json_packer *t)
+{
+    t->depth = 0;
+    t->objects = 1;
+    t->pending = false;
+    mp_out_commit(&t->out.out, t->out.out.start + t->before);
+    mp_out_commit(&t->frames.out, t->frames.out.start);
+    mp_out_commit(&t->noted.out, t->noted.out.start);
+}
+
+/*
+ * Fails at the second of two equal keys, after such keys were found at the end of their map. Notes all keys, so that
+ * twice the same output is written: first to find where in it that key begins, and then up to there.
+ */
+static const uint8_t *
+read_again(mp_json_packer *t, const uint8_t *p)
+{
+    t->known = NULL;
+    t->twice = 0;
+    restart(t);
+    pack_text(t, p);
+    restart(t);
+    return pack_text(t, p);
+}
+
+const uint8_t *
+mp_json_pack(mp_json_packer *t, const uint8_t *p, bool whole)
+{
+    const uint8_t *after;
+
+    t->before = size(t);
+    t->twice = 0;
+    restart(t);
+    after = pack_text(t, p);
+    if (!after && t->twice) after = read_again(t, p);
+    if (!after || !whole) return after;
+    after = mp_json_space(&t->c, after);
+    return after == t->c.end ? after : mp_json_expected(&t->c, "the end of the text", after);
+}
+
+VALUE
+mp_json_path(mp_json_packer *t)
+{
+    size_t place;
+    VALUE packed;
+
+    if (!t->depth) return rb_utf8_str_new_cstr("$");
+    if (t->pending) commit(t, mp_put_byte(room(t, MP_HEAD_MAX), 0xc0));
+    place = t->pending ? size(t) - 1 : top(t)->head;
+    while (t->depth) {
+        mp_json_frame *inner = top(t);
+        size_t kept = inner->room;
+
+        put_container_head(t, inner);
+        if (place > inner->head) place = place - kept + inner->room;
+        mp_out_commit(&t->frames.out, (uint8_t *)inner);
+        t->depth--;
+    }
+    packed = rb_str_new((const char *)t->out.out.start + t->before, (long)(size(t) - t->before));
+    return mp_error_path_of(packed, 0, place - t->before);
+}

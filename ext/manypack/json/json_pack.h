@@ -1,0 +1,45 @@
+/* Packs JSON texts, without objects in between. */
+#ifndef MANYPACK_JSON_PACK_H
+#define MANYPACK_JSON_PACK_H
+
+#include "codec/codec.h"
+#include "json/json_cursor.h"
+#include "json/json_keys.h"
+
+/* An open container. */
+typedef struct {
+    size_t head;    /* offset in the output */
+    uint32_t n;     /* elements or pairs so far, with the one that is being read */
+    uint32_t map;   /* the number of a map in the text; 0 for an array */
+    uint32_t noted; /* how many keys of the maps around it are noted */
+    uint16_t key;   /* its last known key */
+    uint8_t room;   /* bytes kept for its head */
+} mp_json_frame;
+
+typedef struct {
+    mp_json_cursor c;
+    const mp_codec *codec;
+    const uint8_t *start;  /* of the text */
+    mp_window out;
+    mp_window frames;      /* an mp_json_frame for each open container */
+    mp_window noted;       /* an mp_tape_entry for each noted key of the open maps */
+    mp_known_keys *known;  /* NULL if all keys are noted */
+    size_t before;         /* what the output had before this text, in bytes */
+    size_t twice;          /* where in the output a key begins that comes twice; 0 if that is not known */
+    uint64_t objects;
+    uint32_t depth, max_depth, maps;
+    bool limited, compatible, last_key;
+    bool pending;          /* the value to blame is that of the last key, or the last element */
+    mp_status limit;       /* which limit it is above */
+} mp_json_packer;
+
+/*
+ * Packs the text at p, after white space, at the end of the output. Returns the place after it, or NULL: then the
+ * cursor knows what is wrong. If `whole`, nothing but white space may follow.
+ */
+const uint8_t *mp_json_pack(mp_json_packer *t, const uint8_t *p, bool whole);
+
+/* The path to the value to blame, a String. */
+VALUE mp_json_path(mp_json_packer *t);
+
+#endif

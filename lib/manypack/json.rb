@@ -1,0 +1,175 @@
+# frozen_string_literal: true
+
+#--
+# JSON texts that follow each other in an io. One text in a String is packed by ext/manypack/json/from_json.c.
+#++
+module Manypack
+  # Yields the packed bytes of each JSON text of an io or a file, and returns nil. Without a block it returns an
+  # Enumerator. The texts follow each other, on lines of their own (JSON Lines) or not. Memory holds one text and what
+  # was read of the next ones; nothing is built of them.
+  #
+  # source:: an io, anything with <code>readpartial</code> or <code>read</code>; or the path of a file, which may be
+  #          compressed as for Manypack.foreach
+  #
+  # The options are those of Manypack.from_json; limits apply to each text. Raises the errors of Manypack.from_json: line,
+  # column and offset count from the start of the io, and the message says how many texts before it were whole. All of
+  # these have been yielded. Raises what the io raises, and for a path what Manypack.foreach raises.
+  #
+  #   log = StringIO.new(%({"id": 1}\n{"id": 2}\n))
+  #   Manypack.foreach_json(log).map { |bytes| Manypack.dig(bytes, "id") } #=> [1, 2]
+  def self.foreach_json(source, **options, &block)
+    codec = Internal.codec_for_json(DefaultFactory.codec, options, false)
+    return enum_for(:foreach_json, source, **options) unless block
+
+    JSONTexts.foreach(codec, source, &block)
+  end
+
+  class Codec
+    # Yields the packed bytes of each JSON text, as Manypack.foreach_json does, with the options and ext types of the
+    # codec, which the options change for this call.
+    #
+    #   codec = Manypack::Codec.new(max_bytes: 1_000)
+    #   codec.foreach_json(StringIO.new("[1] [2]")).to_a #=> ["\x91\x01", "\x91\x02"]
+    def foreach_json(source, **options, &block)
+      codec = Internal.codec_for_json(self, options, false)
+      return enum_for(:foreach_json, source, **options) unless block
+
+      JSONTexts.foreach(codec, source, &block)
+    end
+  end
+
+  class Factory
+    # Packs a JSON text with the ext types of the factory, as Manypack.from_json does with its arguments.
+    #
+    #   factory = Manypack::Factory.new
+    #   factory.register_common(:bigint)
+    #   factory.load(factory.from_json("18446744073709551616")) #=> 18446744073709551616
+    def from_json(source, out = nil, **options)
+      codec.from_json(source, out, **options)
+    end
+
+    # Yields the packed bytes of each JSON text, as Manypack.foreach_json does, with the ext types of the factory.
+    #
+    #   Manypack::Factory.new.foreach_json(StringIO.new("1 2")).to_a #=> ["\x01", "\x02"]
+    def foreach_json(source, **options, &block)
+      codec.foreach_json(source, **options, &block)
+    end
+  end
+
+  # The JSON texts of an io. It gives the extension what has been read, and keeps the beginning of a text that is not
+  # complete: then it searches for its end in what comes, so that each byte is parsed twice at most.
+  class JSONTexts # :nodoc:
+    READ_BYTES = 1 << 16
+
+    # Yields the bytes of each text of an io, or of the file with that path.
+    def self.foreach(codec, source, &block)
+      return new(codec, source).each(&block) if source.respond_to?(:readpartial) || source.respond_to?(:read)
+
+      path = Arguments.path_of(source, "Manypack.foreach_json(io) reads an io")
+      Files.read(path) { |io| new(codec, io).each(&block) }
+    end
+
+    # Writes the bytes of the texts of a source to a Packer or an io, or returns those of its only text.
+    def self.pack(codec, source, out)
+      text = String.try_convert(source)
+      return write(codec.from_json(text), out) if text
+
+      readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
+      raise ::TypeError, "expected a String or an IO, got #{source.nil? ? "nil" : source.class}" unless readable
+      return codec.from_json(new(codec, source).read) if out.nil?
+
+      new(codec, source).each_batch { |packed| write(packed, out) }
+    end
+
+    def self.write(packed, out)
+      return Internal.write_all(out, packed) unless out.is_a?(Packer)
+
+      out.buffer.write(packed)
+      out.flush
+      nil
+    end
+    private_class_method :write
+
+    # lines:: true if each line is one text
+    def initialize(codec, io, lines: false)
+      @codec = codec
+      @io = io
+      @lines = lines
+      @rest = "".b
+      @origin = [0, 0, 0, 0]
+      @searched = @state = nil # how far the end of an incomplete text was searched for
+    end
+
+    # Yields the bytes of each text.
+    def each(&block)
+      run { |last| Internal.json_texts(@codec, @rest, @lines, last, @origin, &block) }
+    end
+
+    # Yields the bytes of all texts that one read has completed, as one String.
+    def each_batch
+      run do |last|
+        done = Internal.json_texts(@codec, @rest, @lines, last, @origin)
+        yield done.first unless done.first.empty?
+        done
+      end
+    end
+
+    # Returns all bytes of the io, if they are not above max_bytes.
+    def read
+      most = Internal.max_bytes(@codec)
+      while @rest.bytesize <= most && (piece = next_piece) # above that, from_json raises
+        @rest << piece
+      end
+      @rest
+    end
+
+    private
+
+    def run
+      while (piece = next_piece)
+        @rest << piece
+        work { yield false } if end_near?
+      end
+      work { yield true }
+      nil
+    end
+
+    # Packs what is complete, and then what is complete before a text that is wrong.
+    def work
+      loop do
+        @searched = nil
+        _, done, origin = yield
+        break if done.zero?
+
+        @origin = origin
+        @rest = @rest.byteslice(done..)
+        break if @rest.empty?
+      end
+      @searched = @state = 0
+    end
+
+    # True unless a text is known to be incomplete, also with what has come now, and may be as long as it is.
+    def end_near?
+      return @rest.include?("\n") if @lines
+      return true unless @searched
+
+      found, @searched, @state = Internal.json_end(@rest, @searched, @state)
+      found || @rest.bytesize > Internal.max_bytes(@codec)
+    end
+
+    def next_piece
+      piece = @io.respond_to?(:readpartial) ? @io.readpartial(READ_BYTES) : @io.read(READ_BYTES)
+      piece unless piece.nil? || piece.empty?
+    rescue EOFError
+      nil
+    end
+  end
+  private_constant :JSONTexts
+
+  module Arguments # :nodoc:
+    # What from_json does for a source or a target that is not of this extension.
+    def self.json_of(codec, source, out)
+      JSONTexts.pack(codec, source, out)
+    end
+  end
+end
