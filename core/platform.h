@@ -253,6 +253,16 @@ mp_block_ink(mp_block block)
 
     return (uint64_t)(unsigned)_mm_movemask_epi8(white) ^ 0xffff;
 }
+
+/* The bytes that are no digits. */
+MP_INLINE uint64_t
+mp_block_other_than_digits(mp_block block)
+{
+    __m128i value = _mm_xor_si128(block, _mm_set1_epi8('0'));
+    __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+
+    return (uint64_t)(unsigned)_mm_movemask_epi8(digit) ^ 0xffff;
+}
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(MP_PLAIN_C) && !defined(__AARCH64EB__)
 #include <arm_neon.h>
 #define MP_HAS_BLOCKS true
@@ -301,6 +311,12 @@ mp_block_ink(mp_block block)
 
     return ~mp_block_mask(vorrq_u8(vorrq_u8(space, tab), vorrq_u8(feed, back)));
 }
+
+MP_INLINE uint64_t
+mp_block_other_than_digits(mp_block block)
+{
+    return mp_block_mask(vcgtq_u8(veorq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9)));
+}
 #else
 #define MP_HAS_BLOCKS false
 #define MP_MASK_STEP 1
@@ -310,6 +326,7 @@ typedef uint64_t mp_block;
 #define mp_block_special(block) ((uint64_t)(block))
 #define mp_block_high(block) ((uint64_t)(block))
 #define mp_block_ink(block) ((uint64_t)(block))
+#define mp_block_other_than_digits(block) ((uint64_t)(block))
 #endif
 
 /* The number of zero bits below the lowest bit that is set, and above the highest. x is not 0. */

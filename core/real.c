@@ -68,9 +68,8 @@ scaled(uint64_t digits, int64_t exponent, uint64_t *high, uint64_t *low)
     return true;
 }
 
-/* Sets *real to digits * 10^exponent, digits not 0. False if the answer is not certain. */
-MP_INLINE bool
-real_of_digits(uint64_t digits, int64_t exponent, double *real)
+bool
+mp_real_of_digits(uint64_t digits, int64_t exponent, double *real)
 {
     unsigned zeros = mp_zeros_above(digits), shift;
     uint64_t high, low, mantissa;
@@ -99,6 +98,6 @@ mp_real(const mp_decimal_text *text)
     double real;
 
     if (!text->count) return 0;
-    if (text->count <= 19 && real_of_digits(text->digits, text->exponent, &real)) return real;
+    if (text->count <= 19 && mp_real_of_digits(text->digits, text->exponent, &real)) return real;
     return real_of_library(text);
 }

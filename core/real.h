@@ -15,4 +15,7 @@ typedef struct {
 /* The double nearest to the number. HUGE_VAL if that is above all doubles. */
 double mp_real(const mp_decimal_text *text);
 
+/* Sets *real to the double nearest to digits * 10^exponent, digits not 0. False if only mp_real can tell. */
+bool mp_real_of_digits(uint64_t digits, int64_t exponent, double *real);
+
 #endif
