@@ -69,7 +69,6 @@ void Init_manypack_isolate(void);
 void Init_manypack_json_error(void);
 void Init_manypack_from_json(void);
 void Init_manypack_json_text(void);
-void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
 void Init_manypack_tally(void);
 void Init_manypack_stream_search(void);
@@ -96,7 +95,6 @@ rb_manypack_init_terminal(VALUE self)
     rb_ext_ractor_safe(true);
 
     Init_manypack_json_text();
-    Init_manypack_json_parse();
     Init_manypack_stream_check();
     Init_manypack_tally();
     Init_manypack_stream_search();

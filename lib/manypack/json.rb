@@ -102,14 +102,19 @@ module Manypack
 
     # Yields the bytes of each text.
     def each(&block)
-      run { |last| Internal.json_texts(@codec, @rest, @lines, last, @origin, &block) }
+      run { |last| Internal.json_texts(@codec, @rest, @lines, last, @origin, false, &block) }
     end
 
-    # Yields the bytes of all texts that one read has completed, as one String.
-    def each_batch
+    # Yields the bytes of all texts that one read has completed, as one String. With +odd+, yields the bytes of each and
+    # its line instead, if one has a key that starts with $ or is very deep.
+    def each_batch(odd: false)
       run do |last|
-        done = Internal.json_texts(@codec, @rest, @lines, last, @origin)
-        yield done.first unless done.first.empty?
+        done = Internal.json_texts(@codec, @rest, @lines, last, @origin, false)
+        if odd && done.pop
+          Internal.json_texts(@codec, @rest, @lines, last, @origin, true) { |bytes, line| yield bytes, line }
+        else
+          yield done.first unless done.first.empty?
+        end
         done
       end
     end

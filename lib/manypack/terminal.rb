@@ -63,7 +63,6 @@ module Manypack
     autoload :ForeignFormat, File.join(__dir__, "terminal/input/foreign_format")
     autoload :FromJSON, File.join(__dir__, "terminal/input/from_json")
     autoload :FromYAML, File.join(__dir__, "terminal/input/from_yaml")
-    autoload :JSONCheck, File.join(__dir__, "terminal/input/json_check")
     autoload :JSONDocuments, File.join(__dir__, "terminal/input/json_documents")
     autoload :Pushback, File.join(__dir__, "terminal/input/pushback")
     autoload :Difference, File.join(__dir__, "terminal/messages/difference")

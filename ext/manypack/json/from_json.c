@@ -26,6 +26,7 @@ packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, size_t from, m
     t->compatible = options->compatibility_mode;
     t->last_key = mp_json_flag(options, MP_JSON_DUPLICATE_KEY);
     t->limit = MP_OK;
+    t->odd = false;
     t->known = n >= MP_KNOWN_LEAST && !t->last_key ? known : NULL;
     if (t->known) mp_known_keys_init(known, start);
     mp_window_init(&t->frames);
@@ -178,6 +179,7 @@ typedef struct {
     const uint8_t *done;
     bool last; /* no more bytes come */
     bool each; /* yields the bytes of each text; otherwise the output is that of all */
+    bool places; /* and its line */
 } text_run;
 
 /* Skips what may be between texts. */
@@ -217,6 +219,22 @@ check_text_size(const text_run *run, const uint8_t *from, const uint8_t *to)
     if (n > most) mp_raise_max_bytes(most, n, run->origin.offset + (size_t)(from - run->t.start), MP_NO_MESSAGE);
 }
 
+/* Yields the bytes of the text that starts at p. */
+static void
+yield_text(text_run *run, const uint8_t *p)
+{
+    mp_out *out = &run->t.out.out;
+    VALUE values[2] = {rb_str_new((const char *)out->start, (long)mp_out_size(out)), Qnil};
+    mp_json_origin at = run->origin;
+
+    mp_out_commit(out, out->start);
+    if (run->places) {
+        mp_json_pass(&at, run->t.start, p);
+        values[1] = SIZET2NUM(at.line + 1);
+    }
+    rb_yield_values2(run->places ? 2 : 1, values);
+}
+
 /* Packs one text after another. Returns at the first that is not complete, or not good if others come before it. */
 static void
 pack_texts(text_run *run)
@@ -236,9 +254,7 @@ pack_texts(text_run *run)
         check_text_size(run, p, after);
         run->done = after;
         run->origin.texts++;
-        if (!run->each) continue;
-        rb_yield(rb_str_new((const char *)t->out.out.start, (long)mp_out_size(&t->out.out)));
-        mp_out_commit(&t->out.out, t->out.out.start);
+        if (run->each) yield_text(run, p);
     }
     if (p == t->c.end) run->done = p;
     else mp_out_commit(&t->out.out, t->out.out.start + t->before);
@@ -267,14 +283,15 @@ rb_internal_codec_for_json(VALUE self, VALUE codec, VALUE options, VALUE writes)
 }
 
 /*
- * call-seq: Internal.json_texts(codec, bytes, lines, last, origin) -> [String, Integer, Array]
+ * call-seq: Internal.json_texts(codec, bytes, lines, last, origin, places) -> [String, Integer, Array, true or false]
  *
- * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of each;
+ * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of each, with
+ * its line if `places`;
  * how many bytes of the String are done; and the origin of the next: offset, lines, columns and texts before it. `last`
- * says that no more bytes come.
+ * says that no more bytes come. The last value is true if a text is `odd`.
  */
 static VALUE
-rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines, VALUE last, VALUE origin)
+rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines, VALUE last, VALUE origin, VALUE places)
 {
     const mp_codec *codec = mp_codec_get(codec_object);
     mp_known_keys known;
@@ -294,6 +311,7 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
     run.done = run.t.start;
     run.last = RTEST(last);
     run.each = rb_block_given_p();
+    run.places = RTEST(places);
     run.t.c.lines = RTEST(lines);
     if (run.t.c.lines && !run.last) {
         while (run.t.c.end > run.t.start && run.t.c.end[-1] != '\n') run.t.c.end--;
@@ -304,7 +322,8 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
     GUARD_PACKER(run.t, known);
     RB_GC_GUARD(bytes);
     RB_GC_GUARD(codec_object);
-    return rb_ary_new_from_args(3, packed, SIZET2NUM((size_t)(run.done - run.t.start)), origin_array(&run.origin));
+    return rb_ary_new_from_args(4, packed, SIZET2NUM((size_t)(run.done - run.t.start)), origin_array(&run.origin),
+                                run.t.odd ? Qtrue : Qfalse);
 }
 
 /* call-seq: Internal.max_bytes(codec) -> Integer */
@@ -379,7 +398,7 @@ Init_manypack_from_json(void)
     rb_define_singleton_method(mManypack, "from_json", rb_manypack_from_json, -1);
     rb_define_method(cCodec, "from_json", rb_codec_from_json, -1);
     MP_DEFINE_INTERNAL("codec_for_json", rb_internal_codec_for_json, 3);
-    MP_DEFINE_INTERNAL("json_texts", rb_internal_json_texts, 5);
+    MP_DEFINE_INTERNAL("json_texts", rb_internal_json_texts, 6);
     MP_DEFINE_INTERNAL("max_bytes", rb_internal_max_bytes, 1);
     MP_DEFINE_INTERNAL("write_all", rb_internal_write_all, 2);
     MP_DEFINE_INTERNAL("json_end", rb_internal_json_end, 3);

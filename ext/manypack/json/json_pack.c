@@ -177,7 +177,9 @@ put_other_key(mp_json_packer *t, const uint8_t *p)
         return mp_json_expected(&t->c, map->n == 1 ? "a key in quotes or }" : "a key in quotes", p);
     }
     after = write_string(t, p + 1, &string, &text);
-    if (!after || new_key_p(t, map, from, &string, text)) return after;
+    if (!after) return NULL;
+    if (string.n && *text == '$') t->odd = true;
+    if (new_key_p(t, map, from, &string, text)) return after;
     return mp_json_fail(&t->c, MP_JSON_TWICE, p);
 }
 
@@ -322,6 +324,7 @@ open_container(mp_json_packer *t, bool map, const uint8_t *at)
         return false;
     }
     t->depth++;
+    t->odd |= t->depth > MP_TERMINAL_MAX_DEPTH;
     inner = (mp_json_frame *)(void *)mp_out_reserve(&t->frames.out, sizeof(*inner));
     *inner = (mp_json_frame){
         .head = size(t), .n = 1, .map = map ? ++t->maps : 0, .room = head_room(t, map),

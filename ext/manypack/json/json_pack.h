@@ -29,6 +29,7 @@ typedef struct {
     uint64_t objects;
     uint32_t depth, max_depth, maps;
     bool limited, compatible, last_key;
+    bool odd;              /* a key starts with $, or it is very deep: the program manypack reads such texts again */
     bool pending;          /* the value to blame is that of the last key, or the last element */
     mp_status limit;       /* which limit it is above */
 } mp_json_packer;

@@ -19,7 +19,7 @@ module Manypack
       FORMATS = %w[jsonl json yaml csv].freeze
       BY_NAME = {".jsonl" => "jsonl", ".ndjson" => "jsonl", ".yaml" => "yaml", ".yml" => "yaml", ".csv" => "csv"}.freeze
 
-      # How many bytes are read at once, and written at once.
+      # How many bytes are written at once.
       PIECE_BYTES = 1 << 16
 
       private
@@ -62,7 +62,7 @@ module Manypack
 
       # The texts that a read brings are written at once.
       def json(io, lines)
-        JSONDocuments.new(io, PIECE_BYTES, lines: lines) do |packed|
+        JSONDocuments.new(io, lines: lines) do |packed|
           @packed << packed
           flush
         end.read
