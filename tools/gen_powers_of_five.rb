@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Writes core/powers_of_five.h: the first 128 bits of powers of five, as the paper says that core/real.c names.
+# Writes ext/manypack/json/powers_of_five.h: the first 128 bits of powers of five, as the paper says that real.c names.
 LEAST = -128
 MOST = 127
 
@@ -20,7 +20,7 @@ puts <<~TEXT
   #ifndef MP_POWERS_OF_FIVE_H
   #define MP_POWERS_OF_FIVE_H
 
-  #include "platform.h"
+  #include "core/platform.h"
 
   enum { MP_POWER_LEAST = #{LEAST}, MP_POWER_MOST = #{MOST} };
 

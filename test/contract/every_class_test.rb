@@ -94,7 +94,7 @@ class EveryClassTest < Minitest::Test
   # --- errors ---
 
   CAUSES = {
-    "UnpackError" => -> { raise Manypack::UnpackError, "by a program" }, "MalformedFormatError" => -> { Manypack.unpack("\x91\xC1".b) },
+    "UnpackError" => -> { raise Manypack::UnpackError, "by a program" }, "JSONError" => -> { Manypack.from_json("[\n1 2]") }, "MalformedFormatError" => -> { Manypack.unpack("\x91\xC1".b) },
     "ShapeError" => -> { Manypack.dig("\x91\x01", "a") }, "StackError" => -> { Manypack.unpack("\x91" * 200) }, "UnexpectedTypeError" => -> { Manypack::Unpacker.new.feed("\x01").read_array_header },
     "UnknownExtTypeError" => -> { Manypack.unpack("\xD4\x05a".b) }, "LimitError" => -> { Manypack.unpack("\x91\x01", max_bytes: 1) },
     "TruncatedError" => -> { Manypack::Unpacker.new.feed("\x01\x92".b).each(strict: true) { nil } }, "NestingError" => -> { [].then { |list| Manypack.pack(list << list) } },
@@ -106,7 +106,7 @@ class EveryClassTest < Minitest::Test
     "Parallel::DeadWorker" => -> { raise Manypack::Parallel::DeadWorker, "by a program" }
   }.freeze
   ERRORS = CAUSES.transform_keys { |name| "Manypack::#{name}" }.freeze
-  SAID = %i[message path offset start limit value record field index].freeze
+  SAID = %i[message path line column offset start limit value record field index].freeze
 
   ERRORS.each do |name, cause|
     define_method("test_copies_of_#{name}_say_the_same") do

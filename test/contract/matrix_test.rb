@@ -98,6 +98,26 @@ class MatrixTest < Minitest::Test
     "Record#with" => ->(object, **o) { HELD.with(**o).dump(Held.new(object)) }
   }.freeze
 
+  # For each option of reading JSON a value, and a text to which it makes a difference.
+  TEXTS = { allow_nan: [true, "[NaN]"], allow_duplicate_key: [true, '{"a":1,"a":2}'], max_depth: [1, "[[1]]"], max_bytes: [2, "[1]"],
+            max_objects: [3, "[1,2,3]"], max_map_size: [1, '{"a":1,"b":2}'], max_array_size: [1, "[1,2]"], max_string_bytes: [1, '"é"'],
+            max_ext_bytes: [8, (2**70).to_s], untrusted: [true, "[" * 40 + "1" + "]" * 40], compatibility_mode: [true, "\"#{"x" * 40}\""],
+            canonical: [true, '{"b":1,"a":2}'] }.freeze
+
+  BIGNUMS = Manypack::Factory.new.tap { |factory| factory.register_common(:bigint) }
+
+  READING_JSON = {
+    "from_json" => ->(text, codec: BIGNUMS.codec, **o) { Manypack.from_json(text, codec: codec, **o) },
+    "from_json of an io" => ->(text, codec: BIGNUMS.codec, **o) { Manypack.from_json(StringIO.new(text), codec: codec, **o) },
+    "foreach_json" => ->(text, codec: BIGNUMS.codec, **o) { Manypack.foreach_json(StringIO.new(text), codec: codec, **o).first },
+    "Codec#from_json" => ->(text, **o) { BIGNUMS.codec.from_json(text, **o) },
+    "Codec#foreach_json" => ->(text, **o) { BIGNUMS.codec.foreach_json(StringIO.new(text), **o).first },
+    "Codec#with" => ->(text, **o) { BIGNUMS.codec.with(**o).from_json(text) },
+    "Factory#codec" => ->(text, **o) { BIGNUMS.codec(**o).from_json(text) },
+    "Factory#from_json" => ->(text, **o) { BIGNUMS.from_json(text, **o) },
+    "Factory#foreach_json" => ->(text, **o) { BIGNUMS.foreach_json(StringIO.new(text), **o).first }
+  }.freeze
+
   # Public methods with optional arguments that take none of these options, and a call of each, which says so.
   REFUSING = {
     "Unpacker#each" => ->(**o) { Manypack::Unpacker.new.each(**o) { nil } },
@@ -124,6 +144,7 @@ class MatrixTest < Minitest::Test
   def test_every_option_has_a_probe
     assert_equal UNPACKING.sort, PROBES.keys.sort
     assert_equal PACKING.sort, PACKED.keys.sort
+    assert_equal FROM_JSON.sort, TEXTS.keys.sort
     assert_equal ARGUMENTS::CODEC_OPTIONS.sort, (UNPACKING | PACKING | FROM_JSON | TO_JSON).sort
   end
 
@@ -141,9 +162,21 @@ class MatrixTest < Minitest::Test
       owner = Object.const_get(owner)
       self.class.takes_options?(separator == "#" ? owner.instance_method(method) : owner.method(method))
     end
-    rows = [*DECODING.keys, *ENCODING.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
+    rows = [*DECODING.keys, *ENCODING.keys, *READING_JSON.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
     rows = rows.map { |name| name.match?(/\A[a-z]/) ? "Manypack.#{name}" : "Manypack::#{name}" }.uniq
     assert_equal taking.sort, (rows).sort
+  end
+
+  READING_JSON.each do |name, front|
+    define_method("test_#{name}_takes_every_option_of_reading_json_and_no_other") do
+      TEXTS.each { |option, (value, text)| refute_equal outcome(front, text), outcome(front, text, option => value), option }
+      next if name.match?(/with|#codec/) # a Codec takes all
+
+      (ARGUMENTS::CODEC_OPTIONS - FROM_JSON).each do |option|
+        error = assert_raises(ArgumentError, option.to_s) { front.call("[1]", option => PROBES[option]&.first || true) }
+        assert_match(/\A#{option} has no effect on from_json: it is an option of Manypack\.\w+ and of a Codec\z/, error.message)
+      end
+    end
   end
 
   REFUSING.each do |name, call|

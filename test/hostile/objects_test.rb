@@ -61,15 +61,15 @@ module Hostile
 
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
-      canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true, true], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], current_type: ["Manypack::Type"], default_factory: ["a class"],
+      canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true, true], codec_for_json: ["Manypack::Codec", {}, false], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], current_type: ["Manypack::Type"], default_factory: ["a class"],
       dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
-      error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1, :array],
+      error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], json_texts: ["Manypack::Codec", "1", false, true, [0, 0, 0, 0], false], max_bytes: ["Manypack::Codec"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1, :array],
       search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], select_messages: ["String", 0, 0, 1, [], 1], search_several: ["Manypack::View", [[[], 1]]],
       shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], unpacker_of_bytes: ["Manypack::Codec", nil], watch: ["Manypack::Factory", Manypack]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.
-    OTHER_FUNCTIONS = %i[attach_by default_replaced keep_parsed_path parsed_path raise_type_error redefined several_max time_handlers view_over].freeze
+    OTHER_FUNCTIONS = %i[attach_by default_replaced json_end keep_parsed_path parsed_path raise_type_error redefined several_max time_handlers view_over write_all].freeze
 
     def test_21_the_internal_functions_refuse_objects_of_other_classes
       Manypack::Type[Integer] # defines the last one

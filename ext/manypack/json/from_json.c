@@ -235,6 +235,19 @@ yield_text(text_run *run, const uint8_t *p)
     rb_yield_values2(run->places ? 2 : 1, values);
 }
 
+/* Gives the text that was packed last its canonical form. */
+static void
+make_canonical(mp_json_packer *t)
+{
+    mp_out *out = &t->out.out;
+    VALUE packed = rb_str_new((const char *)out->start + t->before, (long)(mp_out_size(out) - t->before));
+
+    packed = mp_canonical_packed(packed);
+    mp_out_commit(out, out->start + t->before);
+    mp_out_write(out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
+    RB_GC_GUARD(packed);
+}
+
 /* Packs one text after another. Returns at the first that is not complete, or not good if others come before it. */
 static void
 pack_texts(text_run *run)
@@ -252,6 +265,7 @@ pack_texts(text_run *run)
             mp_json_raise(t, run->origin);
         }
         check_text_size(run, p, after);
+        if (MP_UNLIKELY(t->codec->options.canonical)) make_canonical(t);
         run->done = after;
         run->origin.texts++;
         if (run->each) yield_text(run, p);
@@ -285,8 +299,8 @@ rb_internal_codec_for_json(VALUE self, VALUE codec, VALUE options, VALUE writes)
 /*
  * call-seq: Internal.json_texts(codec, bytes, lines, last, origin, places) -> [String, Integer, Array, true or false]
  *
- * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of each, with
- * its line if `places`;
+ * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of
+ * each, with its line if `places`;
  * how many bytes of the String are done; and the origin of the next: offset, lines, columns and texts before it. `last`
  * says that no more bytes come. The last value is true if a text is `odd`.
  */
@@ -338,6 +352,7 @@ static VALUE
 rb_internal_write_all(VALUE self, VALUE io, VALUE packed)
 {
     StringValue(packed);
+    mp_need_sink(io, MP_OWN);
     return written(packed, io);
 }
 

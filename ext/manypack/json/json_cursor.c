@@ -241,6 +241,7 @@ read_short(const uint8_t *p, bool negative, mp_json_number *number)
     uint64_t others = mp_block_other_than_digits(mp_block_load(p)) |
                       mp_block_other_than_digits(mp_block_load(p + 16)) << 16;
     unsigned whole, all;
+    bool sure;
 
     if (!(others & (others - 1))) return NULL;
     whole = mp_zeros_below(others);
@@ -255,9 +256,9 @@ read_short(const uint8_t *p, bool negative, mp_json_number *number)
     number->magnitude = add_digits(number->magnitude, p + whole + 1, all - whole - 1);
     number->kind = MP_JSON_REAL;
     number->real = 0;
-    if (number->magnitude && !mp_real_of_digits(number->magnitude, -(int64_t)(all - whole - 1), &number->real)) return NULL;
+    sure = !number->magnitude || mp_real_of_digits(number->magnitude, -(int64_t)(all - whole - 1), &number->real);
     if (negative) number->real = -number->real;
-    return p + all;
+    return sure ? p + all : NULL;
 }
 
 /* Reads an exponent; p is at its e. A large one stops growing long after it is too large. */

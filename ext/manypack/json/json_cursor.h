@@ -6,9 +6,8 @@
 #ifndef MANYPACK_JSON_CURSOR_H
 #define MANYPACK_JSON_CURSOR_H
 
-#include "core/platform.h"
-#include "core/real.h"
-#include "core/scan.h"
+#include "json/real.h"
+#include "json/scan.h"
 
 /* What is wrong with a text. */
 typedef enum {

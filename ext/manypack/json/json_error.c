@@ -75,6 +75,7 @@ exceeded_by(const mp_json_packer *t)
         return (exceeded){MP_OPTION_NAME(limits.array), "this array has more elements", limits->array};
       case MP_E_MAX_STRING:
         return (exceeded){MP_OPTION_NAME(limits.string), "this string has more bytes", limits->string};
+      case MP_E_MAX_EXT: return (exceeded){MP_OPTION_NAME(limits.ext), "this Integer takes more bytes", limits->ext};
       default:
         return (exceeded){MP_OPTION_NAME(limits.objects), "the text has more values and keys", limits->objects};
     }

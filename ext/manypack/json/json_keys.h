@@ -37,8 +37,12 @@ typedef struct {
 
 void mp_known_keys_init(mp_known_keys *known, const uint8_t *text);
 
-/* The key of n bytes, which becomes a known one if there is a place for it; 0 if there is none. */
-uint16_t mp_known_key_find(mp_known_keys *known, unsigned depth, const uint8_t *bytes, size_t n, const uint8_t *in_text);
+/*
+ * The key of n bytes, which becomes a known one if there is a place for it; 0 if there is none. in_text is its place in
+ * the text, NULL if it had escapes.
+ */
+uint16_t mp_known_key_find(mp_known_keys *known, unsigned depth, const uint8_t *bytes, size_t n,
+                           const uint8_t *in_text);
 
 /* True if n bytes are equal, of which there are more: 8 may be read at each place. */
 MP_INLINE bool

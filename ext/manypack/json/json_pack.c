@@ -263,7 +263,7 @@ compare_offsets(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Of equal keys keeps the last value, in the place of the first key, as a Hash of Ruby does. Returns the number left. */
+/* Of equal keys keeps the last value, in the place of the first, as a Hash of Ruby does. Returns the number left. */
 static uint32_t
 keep_last(mp_json_packer *t, mp_tape_entry *keys, uint32_t n)
 {
@@ -377,12 +377,18 @@ put_bignum(mp_json_packer *t, const mp_json_number *number, const uint8_t *end)
 {
     size_t n = (size_t)(end - number->from);
     VALUE packed;
+    mp_head head;
 
     if (!t->codec->types || !t->codec->types->integer || n > BIGNUM_MOST) {
         mp_json_fail(&t->c, MP_JSON_BIG, number->from);
         return false;
     }
     packed = mp_encode_whole(rb_str_to_inum(rb_str_new((const char *)number->from, (long)n), 10, 0), t->codec);
+    if (t->limited && mp_head_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed), &head) ==
+        MP_OK && mp_limits_check(&t->codec->options.limits, head.kind, head.n) != MP_OK) {
+        fail_limit(t, MP_E_MAX_EXT, number->from);
+        return false;
+    }
     mp_out_write(&t->out.out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
     RB_GC_GUARD(packed);
     return true;
@@ -444,7 +450,7 @@ begin_container(mp_json_packer *t, const uint8_t *p, bool *empty)
     return map ? put_key(t, first) : first;
 }
 
-/* Goes on after a value: ends all containers that end at p. Returns the place of the next value; sets *done at the end. */
+/* Ends all containers that end at p, after a value. Returns the place of the next value; sets *done at the end. */
 MP_INLINE const uint8_t *
 pass_ends(mp_json_packer *t, const uint8_t *p, bool *done)
 {

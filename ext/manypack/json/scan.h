@@ -5,7 +5,7 @@
 #ifndef MP_SCAN_H
 #define MP_SCAN_H
 
-#include "platform.h"
+#include "core/platform.h"
 
 #define MP_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 

@@ -2,7 +2,7 @@
 #ifndef MP_REAL_H
 #define MP_REAL_H
 
-#include "platform.h"
+#include "core/platform.h"
 
 /* A number that a text says: digits without the zeros in front, times 10^exponent. */
 typedef struct {

@@ -3,9 +3,9 @@
  * Software: Practice and Experience 51 (8), 2021, arXiv:2101.11408. It multiplies the digits by the first 128 bits of a
  * power of five, and notices when these are too few. Then, and for more than 19 digits, the C library's strtod decides.
  */
-#include "real.h"
+#include "json/real.h"
 
-#include "powers_of_five.h"
+#include "json/powers_of_five.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ real_of_library(const mp_decimal_text *text)
 
 enum { MANTISSA_BITS = 52, INFINITE = 0x7ff, BIAS = 1023 };
 
-/* digits, with its highest bit set, times 5^exponent: the first 128 bits. False if they may differ from the exact ones. */
+/* digits, of which the highest bit is set, times 5^exponent: its first 128 bits. False if they may be too few. */
 MP_INLINE bool
 scaled(uint64_t digits, int64_t exponent, uint64_t *high, uint64_t *low)
 {

@@ -2,7 +2,7 @@
 #ifndef MP_POWERS_OF_FIVE_H
 #define MP_POWERS_OF_FIVE_H
 
-#include "platform.h"
+#include "core/platform.h"
 
 enum { MP_POWER_LEAST = -128, MP_POWER_MOST = 127 };
 
