@@ -141,14 +141,10 @@ module Manypack
 
     # Packs what is complete, and then what is complete before a text that is wrong.
     def work
-      loop do
-        @searched = nil
-        _, done, origin = yield
-        break if done.zero?
-
-        @origin = origin
-        @rest = @rest.byteslice(done..)
-        break if @rest.empty?
+      done = nil
+      until @rest.empty? || done&.zero?
+        _, done, @origin = yield
+        @rest = @rest.byteslice(done..) unless done.zero?
       end
       @searched = @state = 0
     end

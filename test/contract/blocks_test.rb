@@ -18,7 +18,7 @@ class BlocksTest < Minitest::Test
   def self.factory = Manypack::Factory.new
 
   # Methods that call a block.
-  CALLED = %w[.foreach .split Packer.open Codec#foreach Unpacker.open Unpacker#each Unpacker#feed_each Unpacker#register_type
+  CALLED = %w[.foreach .foreach_json Codec#foreach_json Factory#foreach_json .split Packer.open Codec#foreach Unpacker.open Unpacker#each Unpacker#feed_each Unpacker#register_type
               Packer#register_type Factory::Pool#packer Factory::Pool#unpacker Parallel.map Parallel.each Parallel.filter Record.define
               Path#each Path#each_with_path Path::Function#call Path::Function.new View#each View#each_pair View#fetch View#query View#select View#filter
               View#reject View#uniq View#tally View#group_by View#to_set View#to_h View#include? View#member?].freeze
@@ -27,6 +27,7 @@ class BlocksTest < Minitest::Test
   REFUSED = {
     ".unpack" => ->(&b) { Manypack.unpack(BYTES, symbolize_keys: true, &b) }, ".load" => ->(&b) { Manypack.load(BYTES, freeze: true, &b) },
     ".pack" => ->(&b) { Manypack.pack(1, canonical: true, &b) }, ".dump" => ->(&b) { Manypack.dump(1, canonical: true, &b) },
+    ".from_json" => ->(&b) { Manypack.from_json("1", max_depth: 1, &b) }, "Codec#from_json" => ->(&b) { CODEC.from_json("1", max_depth: 1, &b) },
     ".load_file" => ->(&b) { Manypack.load_file("none.msgpack", &b) }, ".dump_file" => ->(&b) { Manypack.dump_file(1, "none.msgpack", &b) },
     "Codec.new" => ->(&b) { Manypack::Codec.new(&b) }, "Codec#with" => ->(&b) { CODEC.with(freeze: true, &b) },
     "Codec#unpack" => ->(&b) { CODEC.unpack(BYTES, freeze: true, &b) }, "Codec#load" => ->(&b) { CODEC.load(BYTES, freeze: true, &b) },
@@ -52,7 +53,7 @@ class BlocksTest < Minitest::Test
   # Methods that ignore it: those that answer a question about an object, and those where a check would cost as much as
   # what they do. One of the four first lines of REFUSED without an option is among them.
   IGNORED = %w[
-    .canonical? .dig .canonicalize .eager_load! Factory#pack Factory#unpack Factory#load Factory#dump Factory#codec Factory#freeze Factory#inspect
+    .canonical? .dig .canonicalize .eager_load! Factory#from_json Factory#pack Factory#unpack Factory#load Factory#dump Factory#codec Factory#freeze Factory#inspect
     Factory#registered_types Factory#type_registered? Factory::Pool.new Factory::Pool#load Factory::Pool#dump
     Codec#inspect Codec#== Codec#options Codec#eql? Codec#hash
     Packer#reset Packer#write_to Packer#full_pack Packer#compatibility_mode? Packer#to_str Packer#<< Packer#write_nil Packer#write_true
@@ -63,7 +64,7 @@ class BlocksTest < Minitest::Test
     Unpacker#reset Unpacker#<< Unpacker#unpack Unpacker#skip Unpacker#position Unpacker#pending? Unpacker#skip_nil Unpacker#read
     Unpacker#read_array_header Unpacker#read_map_header Unpacker#symbolize_keys? Unpacker#freeze? Unpacker#allow_unknown_ext?
     Unpacker#registered_types Unpacker#type_registered? Unpacker#buffer
-    EncodeError#path DecodeError#offset DecodeError#path LimitError#value LimitError#limit TruncatedError#start
+    EncodeError#path DecodeError#offset DecodeError#path DecodeError#line DecodeError#column LimitError#value LimitError#limit TruncatedError#start
     RecordError#path RecordError#errors RecordError#record RecordError#field Parallel::Error#offset Parallel::Error#index
     Parallel::Error#detailed_message ExtensionValue#payload ExtensionValue#type= ExtensionValue#payload= ExtensionValue#type
     Bigint.to_msgpack_ext Bigint.from_msgpack_ext Timestamp.new Timestamp#nsec Timestamp#<=> Timestamp#== Timestamp#inspect Timestamp#sec

@@ -42,12 +42,12 @@ class FromJSONTest < Minitest::Test
   def test_errors_say_where
     { "[1,\n 2,\n \"é\", x]" => ['expected a value, got "x]", at $[3], line 3, column 7', 3, 7, 15, "$[3]"],
       '{"users":[{"id":1},{"id":tru}]}' => ['expected a value, got "tru}]}", at $.users[1].id, line 1, column 26', 1, 26, 25, "$.users[1].id"],
-      '{"a":{"b":1,"b":2}}' => ['the key "b" comes twice, at $.a, line 1, column 13', 1, 13, 12, "$.a"],
+      '{"a":{"b":1,"b":2}}' => ['the key "b" is there twice, at $.a, line 1, column 13', 1, 13, 12, "$.a"],
       "[\"é\n\"]" => ["a string has the control character \\u000a, which must be escaped, at $[0], line 1, column 4", 1, 4, 4, "$[0]"],
       '{"a":[1' => ["expected a comma or ], got the end of the text, at $.a, line 1, column 8", 1, 8, 7, "$.a"],
       "[1e999]" => ["1e999 is too large for a Float, at $[0], line 1, column 2", 1, 2, 1, "$[0]"],
       '["a\ud800"]' => ["half of a pair of surrogates, at $[0], line 1, column 4", 1, 4, 3, "$[0]"],
-      "[99999999999999999999]" => ["99999999999999999999 has more than 64 bits; register_common(:bigint) on a Factory packs it, at $[0], line 1, column 2", 1, 2, 1, "$[0]"] }
+      "[99999999999999999999]" => ["the Integer 99999999999999999999 has more than 64 bits; register_common(:bigint) on a Factory packs it, at $[0], line 1, column 2", 1, 2, 1, "$[0]"] }
       .each do |text, expected|
         error = assert_raises(Manypack::JSONError) { from_json(text) }
         assert_equal expected, [error.message, error.line, error.column, error.offset, error.path]

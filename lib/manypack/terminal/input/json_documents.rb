@@ -11,8 +11,8 @@ module Manypack
       # Deep enough for JSON that stands for objects of the usual depth.
       CODEC = Codec.new(max_depth: FromJSON::MAX_NESTING)
 
-      # The place in an error of from_json.
-      PLACE = /(?:, at \$.*)?, line \d+, column \d+(?:, after \d+ whole texts?)?\z/m
+      # The end of an error of from_json: what only a program can do, and the place.
+      PLACE = /(?:; register_common.*?)?(?:, at \$.*)?, line \d+, column \d+(?:, after \d+ whole texts?)?\z/m
 
       # An io without the byte order mark that it may start with.
       class WithoutBOM
@@ -49,7 +49,7 @@ module Manypack
       rescue DecodeError => e
         raise unless e.line
 
-        raise Fault.new(e.line, "#{e.message.sub(PLACE, "")}, at column #{e.column}")
+        raise Fault.new(e.line, "#{Visible.line(e.message.sub(PLACE, ""))}, at column #{e.column}")
       end
 
       private
