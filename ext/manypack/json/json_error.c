@@ -98,8 +98,8 @@ words_of(const mp_json_packer *t)
                               quoted(t, at));
       case MP_JSON_LARGE: return rb_enc_sprintf(mp_utf8, "%" PRIsVALUE " is too large for a Float", quoted(t, at));
       case MP_JSON_BIG:
-        return rb_enc_sprintf(mp_utf8, "the Integer %" PRIsVALUE " has more than 64 bits; register_common(:bigint) on a Factory "
-                              "packs it", quoted(t, at));
+        return rb_enc_sprintf(mp_utf8, "the Integer %" PRIsVALUE " has more than 64 bits; register_common(:bigint) on "
+                              "a Factory packs it", quoted(t, at));
       case MP_JSON_TWICE: return rb_enc_sprintf(mp_utf8, "the key %" PRIsVALUE " is there twice", quoted(t, at));
       case MP_JSON_DEPTH:
         return rb_enc_sprintf(mp_utf8, "nested more than %u levels deep (max_depth: allows more)", t->max_depth);
