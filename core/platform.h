@@ -205,8 +205,8 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
 
 /*
  * Blocks of 16 bytes that are looked at together: by SSE2, which every x86-64 has, or NEON, which every ARM64 has.
- * Without them MP_HAS_BLOCKS is false, and these functions only stand in. A mask has MP_MASK_STEP bits for each byte,
- * the lowest for the first one.
+ * Without them MP_HAS_BLOCKS is false, and most of these functions only stand in. A mask has MP_MASK_STEP bits for
+ * each byte, the lowest for the first one.
  */
 #if defined(__SSE2__) && !defined(MP_PLAIN_C)
 #include <emmintrin.h>
@@ -241,6 +241,16 @@ MP_INLINE uint64_t
 mp_block_high(mp_block block)
 {
     return (uint64_t)(unsigned)_mm_movemask_epi8(block);
+}
+
+/* Both kinds, and those that are `also`. */
+MP_INLINE uint64_t
+mp_block_unplain(mp_block block, uint8_t also)
+{
+    __m128i other = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20)), same = _mm_cmpeq_epi8(block, _mm_set1_epi8((char)also));
+    __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"')), back = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+
+    return (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(other, same), _mm_or_si128(quote, back)));
 }
 
 /* The bytes that are no white space of JSON. */
@@ -304,6 +314,15 @@ mp_block_high(mp_block block)
 }
 
 MP_INLINE uint64_t
+mp_block_unplain(mp_block block, uint8_t also)
+{
+    uint8x16_t other = vcltq_s8(vreinterpretq_s8_u8(block), vdupq_n_s8(0x20)), same = vceqq_u8(block, vdupq_n_u8(also));
+    uint8x16_t quote = vceqq_u8(block, vdupq_n_u8('"')), back = vceqq_u8(block, vdupq_n_u8('\\'));
+
+    return mp_block_mask(vorrq_u8(vorrq_u8(other, same), vorrq_u8(quote, back)));
+}
+
+MP_INLINE uint64_t
 mp_block_ink(mp_block block)
 {
     uint8x16_t space = vceqq_u8(block, vdupq_n_u8(' ')), tab = vceqq_u8(block, vdupq_n_u8('\t'));
@@ -320,13 +339,40 @@ mp_block_other_than_digits(mp_block block)
 #else
 #define MP_HAS_BLOCKS false
 #define MP_MASK_STEP 1
-typedef uint64_t mp_block;
-#define mp_block_load(p) ((void)(p), (mp_block)0)
-#define mp_block_store(p, block) ((void)(p), (void)(block))
-#define mp_block_special(block) ((uint64_t)(block))
-#define mp_block_high(block) ((uint64_t)(block))
-#define mp_block_ink(block) ((uint64_t)(block))
-#define mp_block_other_than_digits(block) ((uint64_t)(block))
+typedef struct {
+    uint8_t byte[16];
+} mp_block;
+#define mp_block_special(block) ((void)(block), UINT64_C(0))
+#define mp_block_high(block) ((void)(block), UINT64_C(0))
+#define mp_block_ink(block) ((void)(block), UINT64_C(0))
+#define mp_block_other_than_digits(block) ((void)(block), UINT64_C(0))
+
+MP_INLINE mp_block
+mp_block_load(const uint8_t *p)
+{
+    mp_block block;
+    memcpy(&block, p, sizeof(block));
+    return block;
+}
+
+MP_INLINE void
+mp_block_store(uint8_t *p, mp_block block)
+{
+    memcpy(p, &block, sizeof(block));
+}
+
+MP_INLINE uint64_t
+mp_block_unplain(mp_block block, uint8_t also)
+{
+    uint64_t mask = 0;
+    unsigned i;
+
+    for (i = 0; i < sizeof(block.byte); i++) {
+        uint8_t byte = block.byte[i];
+        mask |= (uint64_t)(byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\' || byte == also) << i;
+    }
+    return mask;
+}
 #endif
 
 /* The number of zero bits below the lowest bit that is set, and above the highest. x is not 0. */
@@ -359,5 +405,31 @@ __extension__ typedef unsigned __int128 mp_uint128;
 #define MP_HAS_UINT128 false
 typedef uint64_t mp_uint128;
 #endif
+
+/* The high 64 bits of a product; sets *low to the others. */
+MP_INLINE uint64_t
+mp_multiply(uint64_t a, uint64_t b, uint64_t *low)
+{
+#if defined(__SIZEOF_INT128__) && !defined(MP_PLAIN_C)
+    mp_uint128 product = (mp_uint128)a * b;
+
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    uint64_t a_low = a & UINT32_MAX, a_high = a >> 32, b_low = b & UINT32_MAX, b_high = b >> 32;
+    uint64_t lowest = a_low * b_low, middle = a_high * b_low + (lowest >> 32);
+    uint64_t other = a_low * b_high + (middle & UINT32_MAX);
+
+    *low = other << 32 | (lowest & UINT32_MAX);
+    return a_high * b_high + (middle >> 32) + (other >> 32);
+#endif
+}
+
+/* How many bits a number has. */
+MP_INLINE unsigned
+mp_bit_length(uint64_t n)
+{
+    return n ? 64 - mp_zeros_above(n) : 0;
+}
 
 #endif

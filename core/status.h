@@ -27,6 +27,7 @@
     X(MP_E_DUPLICATE_KEY, "a map has the same key twice")                              \
     X(MP_E_NAN_KEY, "a map key is a NaN")                                              \
     X(MP_E_UNKNOWN_EXT, "an ext type is not known")                                    \
+    X(MP_E_JSON, "JSON has no such value")                                             \
     X(MP_E_UNDECIDED, "only building the keys of a map tells whether they are accepted")
 
 #define MP_STATUS_ENUM(name, text) name,

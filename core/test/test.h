@@ -31,7 +31,7 @@ uint8_t *mp_exact(const void *bytes, size_t n);
 /* One line for each suite: NAME_test.c defines it, main.c runs it. */
 #define MP_SUITES(X) \
     X(platform) X(wire) X(out) X(timestamp) X(utf8) X(skip) X(split) X(key) X(find) X(key_table) X(places) \
-    X(unique) X(tape) X(trail) X(canonical)
+    X(unique) X(tape) X(trail) X(canonical) X(block)
 
 #define MP_SUITE_DECLARE(name) void mp_test_##name(void);
 MP_SUITES(MP_SUITE_DECLARE)

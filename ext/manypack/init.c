@@ -12,7 +12,7 @@
  *   stream    objects from bytes that come in pieces: Unpacker                 base caches codec buffer unpack core
  *   view      finding and changing values in bytes without unpacking: View     base caches codec pack unpack core
  *   path      queries for values in bytes: Path                                base view core
- *   json      bytes to JSON and back                                           base codec buffer pack core
+ *   json      bytes to JSON and back                                           base codec buffer pack view core
  *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
  *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack stream view core
  *   terminal  what only the program `manypack` uses, loaded with it            base codec buffer path json core
@@ -68,6 +68,7 @@ void Init_manypack_outbox(void);
 void Init_manypack_isolate(void);
 void Init_manypack_json_error(void);
 void Init_manypack_from_json(void);
+void Init_manypack_to_json(void);
 void Init_manypack_json_text(void);
 void Init_manypack_stream_check(void);
 void Init_manypack_tally(void);
@@ -141,6 +142,7 @@ Init_manypack(void)
     Init_manypack_batch();
     Init_manypack_outbox();
     Init_manypack_isolate();
+    Init_manypack_to_json();
     Init_manypack_json_error();
     Init_manypack_from_json();
 

@@ -200,3 +200,4 @@ module Manypack
 end
 
 require_relative "files/compressed"
+require_relative "files/json_lines"

@@ -48,6 +48,13 @@ module Manypack
       codec.from_json(source, out, **options)
     end
 
+    # Returns packed bytes as JSON, as Manypack.to_json does with its arguments.
+    #
+    #   Manypack::Factory.new.to_json("\x91\x01") #=> "[1]"
+    def to_json(source, out = nil, **options)
+      codec.to_json(source, out, **options)
+    end
+
     # Yields the packed bytes of each JSON text, as Manypack.foreach_json does, with the ext types of the factory.
     #
     #   Manypack::Factory.new.foreach_json(StringIO.new("1 2")).to_a #=> ["\x01", "\x02"]

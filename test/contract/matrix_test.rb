@@ -118,6 +118,22 @@ class MatrixTest < Minitest::Test
     "Factory#foreach_json" => ->(text, **o) { BIGNUMS.foreach_json(StringIO.new(text), **o).first }
   }.freeze
 
+  # For each option of writing JSON a value, and an object to whose text it makes a difference.
+  JSONS = { allow_nan: [true, Float::NAN], allow_duplicate_key: [true, "\x82\xA1a\x01\xA1a\x02"], max_depth: [1, [[1]]], max_bytes: [2, [1, 2]],
+            max_objects: [3, [1, 2, 3]], max_map_size: [1, { "a" => 1, "b" => 2 }], max_array_size: [1, [1, 2]], max_string_bytes: [1, "é"],
+            max_ext_bytes: [8, Manypack::Timestamp.new(-1, 0)], untrusted: [true, Array.new(40).inject(1) { |inner, _| [inner] }],
+            timestamp: [true, Manypack::Timestamp.new(1, 0)], ascii_only: [true, "é"], script_safe: [true, "/"], pretty: [true, [1]],
+            stringify_keys: [true, { 1 => 2 }], bin: [:hex, "a".b], ext: [:base64, Manypack::ExtensionValue.new(1, "a")] }.freeze
+
+  WRITING_JSON = {
+    "to_json" => ->(bytes, **o) { Manypack.to_json(bytes, **o) },
+    "to_json of an io" => ->(bytes, **o) { Manypack.to_json(StringIO.new(bytes), **o) },
+    "to_json to an io" => ->(bytes, **o) { StringIO.new.tap { |out| Manypack.to_json(StringIO.new(bytes), out, **o) }.string },
+    "Codec#to_json" => ->(bytes, **o) { Manypack::Codec.new.to_json(bytes, **o) },
+    "Codec#with" => ->(bytes, **o) { Manypack::Codec.new.with(**o).to_json(bytes) },
+    "Factory#to_json" => ->(bytes, **o) { Manypack::Factory.new.to_json(bytes, **o) }
+  }.freeze
+
   # Public methods with optional arguments that take none of these options, and a call of each, which says so.
   REFUSING = {
     "Unpacker#each" => ->(**o) { Manypack::Unpacker.new.each(**o) { nil } },
@@ -145,6 +161,7 @@ class MatrixTest < Minitest::Test
     assert_equal UNPACKING.sort, PROBES.keys.sort
     assert_equal PACKING.sort, PACKED.keys.sort
     assert_equal FROM_JSON.sort, TEXTS.keys.sort
+    assert_equal TO_JSON.sort, JSONS.keys.sort
     assert_equal ARGUMENTS::CODEC_OPTIONS.sort, (UNPACKING | PACKING | FROM_JSON | TO_JSON).sort
   end
 
@@ -162,7 +179,7 @@ class MatrixTest < Minitest::Test
       owner = Object.const_get(owner)
       self.class.takes_options?(separator == "#" ? owner.instance_method(method) : owner.method(method))
     end
-    rows = [*DECODING.keys, *ENCODING.keys, *READING_JSON.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
+    rows = [*DECODING.keys, *ENCODING.keys, *READING_JSON.keys, *WRITING_JSON.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
     rows = rows.map { |name| name.match?(/\A[a-z]/) ? "Manypack.#{name}" : "Manypack::#{name}" }.uniq
     assert_equal taking.sort, (rows).sort
   end
@@ -175,6 +192,22 @@ class MatrixTest < Minitest::Test
       (ARGUMENTS::CODEC_OPTIONS - FROM_JSON).each do |option|
         error = assert_raises(ArgumentError, option.to_s) { front.call("[1]", option => PROBES[option]&.first || true) }
         assert_match(/\A#{option} has no effect on from_json: it is an option of Manypack\.\w+ and of a Codec\z/, error.message)
+      end
+    end
+  end
+
+  WRITING_JSON.each do |name, front|
+    define_method("test_#{name}_takes_every_option_of_writing_json_and_no_other") do
+      JSONS.each do |option, (value, object)|
+        bytes = option == :allow_duplicate_key ? object.b : Manypack.pack(object, timestamp: true)
+        others = option == :max_ext_bytes ? { timestamp: true } : {}
+        refute_equal outcome(front, bytes, **others), outcome(front, bytes, option => value, **others), option
+      end
+      next if name.match?(/with/) # a Codec takes all
+
+      (ARGUMENTS::CODEC_OPTIONS - TO_JSON).each do |option|
+        error = assert_raises(ArgumentError, option.to_s) { front.call("\x91\x01".b, option => PROBES[option]&.first || true) }
+        assert_match(/\A#{option} has no effect on to_json: it is an option of Manypack\.\w+ and of a Codec\z/, error.message)
       end
     end
   end

@@ -233,17 +233,32 @@ mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message m
              rb_sprintf("expected %s, got %s", mp_kind_name(expected), mp_kind_name(found)), offset, message);
 }
 
-void
-mp_raise_shape(const char *expected, VALUE found, size_t offset, mp_message message)
+NORETURN(static void raise_with_path(VALUE klass, VALUE words, size_t offset, mp_message message));
+
+/* Raises a new error with the message "WORDS, at PATH, byte OFFSET". Changes words. */
+static void
+raise_with_path(VALUE klass, VALUE words, size_t offset, mp_message message)
 {
     VALUE path = mp_error_path_of(message.source, message.start, message.start + (offset - message.offset)), error;
-    VALUE words = rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, expected, found);
 
     if (!NIL_P(path)) rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
     rb_str_catf(words, NIL_P(path) ? ", at byte %" PRIuSIZE : ", byte %" PRIuSIZE, offset);
-    error = mp_error_at(eShapeError, words, offset);
+    error = mp_error_at(klass, words, offset);
     set_message(error, offset, message);
     rb_exc_raise(error);
+}
+
+void
+mp_raise_shape(const char *expected, VALUE found, size_t offset, mp_message message)
+{
+    raise_with_path(eShapeError, rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, expected, found), offset,
+                    message);
+}
+
+void
+mp_raise_not_in_json(VALUE words, size_t offset, mp_message message)
+{
+    raise_with_path(eUnexpectedTypeError, words, offset, message);
 }
 
 void

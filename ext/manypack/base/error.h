@@ -81,6 +81,9 @@ NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset, mp_mess
 /* ShapeError for the object at an offset of a message. expected is a text such as "a map". */
 NORETURN(void mp_raise_shape(const char *expected, VALUE found, size_t offset, mp_message message));
 
+/* UnexpectedTypeError for the object at an offset of a message, which JSON cannot express. Changes words. */
+NORETURN(void mp_raise_not_in_json(VALUE words, size_t offset, mp_message message));
+
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 

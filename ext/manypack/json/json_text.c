@@ -305,25 +305,12 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
-/* Writes what Ruby's Float#to_s returns; it may be redefined. */
-static void
-write_float_of_ruby(writer *w, double value)
-{
-    VALUE text = rb_obj_as_string(DBL2NUM(value));
-
-    mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
-    RB_GC_GUARD(text);
-}
-
-/* Writes a Float as Ruby does: the shortest text that reads back as the same Float. */
+/* Writes the shortest text that reads back as the same Float. */
 static void
 write_float(writer *w, double value, bool key)
 {
     if (value == value && value - value == 0) {
-        size_t n = mp_decimal(value, (char *)mp_out_reserve(&w->window.out, MP_DECIMAL_MAX));
-
-        if (n) mp_out_commit(&w->window.out, w->window.out.pos + n);
-        else write_float_of_ruby(w, value);
+        mp_out_commit(&w->window.out, mp_put_double(mp_out_reserve(&w->window.out, MP_DECIMAL_MAX), value));
         return;
     }
     if (!key) write_text(w, "{\"$float\":\"");

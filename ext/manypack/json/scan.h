@@ -87,4 +87,18 @@ mp_scan_space(const uint8_t *p, const uint8_t *end)
     return mp_scan_plain_space(p, end);
 }
 
+#define MP_SCAN_BLOCK 16
+
+/*
+ * How many of the 16 bytes of a block precede the first that is no ASCII, or does not stand for itself in a string of
+ * JSON, or is `also`; 0 adds none.
+ */
+MP_INLINE unsigned
+mp_scan_block(mp_block block, uint8_t also)
+{
+    uint64_t mask = mp_block_unplain(block, also);
+
+    return mask ? mp_mask_first(mask) : MP_SCAN_BLOCK;
+}
+
 #endif

@@ -157,10 +157,9 @@ write_count(writer *w, uint32_t n, const char *thing)
 static void
 write_float(writer *w, double real)
 {
-    char text[MP_DECIMAL_MAX];
-    size_t n = mp_decimal(real, text);
+    uint8_t text[MP_DECIMAL_MAX];
 
-    if (n) write_bytes(w, text, n);
+    if (real - real == 0) write_bytes(w, (char *)text, (size_t)(mp_put_double(text, real) - text));
     else write_string(w, rb_obj_as_string(DBL2NUM(real)));
 }
 

@@ -417,6 +417,12 @@ end_of(VALUE self)
     return end;
 }
 
+bool
+mp_view_p(VALUE obj)
+{
+    return rb_typeddata_is_kind_of(obj, &view_type);
+}
+
 mp_slice
 mp_view_slice(VALUE self)
 {

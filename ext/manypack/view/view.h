@@ -26,6 +26,9 @@ mp_view_data(VALUE self)
     return mp_typed_data(self);
 }
 
+/* True for a View. */
+bool mp_view_p(VALUE obj);
+
 /* The View of the whole message that a View is a part of. */
 VALUE mp_view_root(VALUE view);
 

@@ -137,6 +137,15 @@ module Manypack
       string ? unpacker.feed(string).full_unpack : Internal.read_one(unpacker, source)
     end
 
+    # Does what to_json does with an io: returns the JSON of its next message or, if there is an io to write to, writes
+    # each message as a line, and returns nil.
+    def self.json_stream(source, io, codec)
+      return codec.to_json(Internal.read_one(codec.unpacker(source, as: Files::Bytes), source)) if io.nil?
+
+      check_sink(io)
+      Files::JSONLines.new(codec, io).write(source)
+    end
+
     # Returns the Type that an object is or, if it is a class, has; otherwise nil.
     def self.type_of(object)
       return unless defined?(Type) && !Manypack.autoload?(:Type)

@@ -1,0 +1,161 @@
+/*
+ * Shortest decimals of doubles, by the algorithm of Raffaello Giulietti, "The Schubfach way to render doubles" (2020).
+ * It takes three products with a power of ten of 128 bits, and no loop; no double needs another algorithm. Grisu, which
+ * json has, writes a digit too many for one double in 200.
+ */
+#include "json/decimal.h"
+
+#include "json/powers_of_ten.h"
+
+/* digits * 10^exponent */
+typedef struct {
+    uint64_t digits;
+    int exponent;
+} decimal;
+
+enum { MANTISSA_BITS = 52, BIAS = 1075, EXPONENT_MASK = 0x7ff };
+
+/* The logarithms, rounded down, for all exponents of doubles; shifts of negative numbers are arithmetic everywhere. */
+static int
+log10_of_power_of_2(int e)
+{
+    return (e * 1262611) >> 22;
+}
+
+static int
+log10_of_three_quarters_of_power_of_2(int e)
+{
+    return (e * 1262611 - 524031) >> 22;
+}
+
+static int
+log2_of_power_of_10(int e)
+{
+    return (e * 1741647) >> 19;
+}
+
+/* A number times a power of ten, without its lowest 128 bits: the last bit tells whether these are not zero. */
+static uint64_t
+product_rounded_to_odd(mp_power power, uint64_t n)
+{
+    uint64_t ignored, low, below = mp_multiply(power.low, n, &ignored), high = mp_multiply(power.high, n, &low);
+
+    low += below;
+    high += low < below;
+    return high | (low > 1);
+}
+
+/* The shortest decimal in the interval that rounds to mantissa * 2^exponent, and of these the nearest. */
+static decimal
+shortest(uint64_t mantissa, int exponent, bool lower_is_closer)
+{
+    int k = lower_is_closer ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
+    int h = exponent + log2_of_power_of_10(-k) + 1;
+    mp_power power = MP_POWERS_OF_TEN[-k - MP_POWER_MIN];
+    uint64_t odd = mantissa & 1, four = 4 * mantissa; /* an even mantissa has the ends of its interval, too */
+    uint64_t lower = product_rounded_to_odd(power, (four - 2 + lower_is_closer) << h) + odd;
+    uint64_t value = product_rounded_to_odd(power, four << h);
+    uint64_t upper = product_rounded_to_odd(power, (four + 2) << h) - odd;
+    uint64_t s = value / 4, tens = s / 10;
+    bool under, over;
+
+    if (tens) { /* one digit fewer */
+        under = lower <= 40 * tens;
+        over = 40 * tens + 40 <= upper;
+        if (under != over) return (decimal){tens + over, k + 1};
+    }
+    under = lower <= 4 * s;
+    over = 4 * s + 4 <= upper;
+    if (under == over) over = value > 4 * s + 2 || (value == 4 * s + 2 && s & 1);
+    return (decimal){s + over, k};
+}
+
+static decimal
+decimal_of(uint64_t bits)
+{
+    uint64_t fraction = bits & ((UINT64_C(1) << MANTISSA_BITS) - 1);
+    int exponent = (int)(bits >> MANTISSA_BITS & EXPONENT_MASK);
+    uint64_t mantissa = exponent ? fraction | UINT64_C(1) << MANTISSA_BITS : fraction;
+    int places = BIAS - exponent;
+
+    if (places >= 0 && places <= MANTISSA_BITS && !(mantissa & ((UINT64_C(1) << places) - 1))) {
+        return (decimal){mantissa >> places, 0};
+    }
+    return shortest(mantissa, exponent ? -places : 1 - BIAS, !fraction && exponent > 1);
+}
+
+static decimal
+without_zeros(decimal d)
+{
+    static const struct { uint64_t power; int zeros; } steps[] = {{100000000, 8}, {10000, 4}, {100, 2}, {10, 1}};
+
+    if (d.digits % 10) return d;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        while (d.digits % steps[i].power == 0) {
+            d.digits /= steps[i].power;
+            d.exponent += steps[i].zeros;
+        }
+    }
+    return d;
+}
+
+/* Writes n digits with a point after the first `before` ones. */
+static uint8_t *
+put_with_point(uint8_t *to, uint64_t digits, unsigned n, unsigned before)
+{
+    uint8_t *end = mp_put_many_digits(to + 1, digits, n);
+
+    for (unsigned i = 0; i < before; i++) to[i] = to[i + 1]; /* no memmove, whose words would wait for these stores */
+    to[before] = '.';
+    return end;
+}
+
+/* Writes n digits with some zeros between them and the point. */
+static uint8_t *
+put_fraction(uint8_t *to, uint64_t digits, unsigned n, unsigned zeros)
+{
+    memcpy(to, "0.00000000000", 13);
+    return mp_put_many_digits(to + 2 + zeros, digits, n);
+}
+
+static uint8_t *
+put_whole(uint8_t *to, uint64_t digits, unsigned n, unsigned zeros)
+{
+    to = mp_put_many_digits(to, digits, n);
+    memset(to, '0', 16);
+    memcpy(to + zeros, ".0", 2);
+    return to + zeros + 2;
+}
+
+static uint8_t *
+put_with_exponent(uint8_t *to, uint64_t digits, unsigned n, int exponent)
+{
+    to = put_with_point(to, digits, n, 1);
+    if (n == 1) to--;
+    *to++ = 'e';
+    *to++ = exponent < 0 ? '-' : '+';
+    return mp_put_decimal_uint(to, (uint64_t)(exponent < 0 ? -exponent : exponent));
+}
+
+uint8_t *
+mp_put_double(uint8_t *to, double real)
+{
+    uint64_t bits = mp_bits_of_double(real);
+    decimal d;
+    unsigned n;
+    int first; /* the power of ten of the first digit */
+
+    *to = '-';
+    to += bits >> 63;
+    if (!(bits << 1)) return (uint8_t *)memcpy(to, "0.0", 3) + 3;
+    d = without_zeros(decimal_of(bits));
+    n = mp_digits(d.digits);
+    first = d.exponent + (int)n - 1;
+    if (d.exponent >= 0) {
+        return first < 15 ? put_whole(to, d.digits, n, (unsigned)d.exponent)
+                          : put_with_exponent(to, d.digits, n, first);
+    }
+    if (first >= 0) return put_with_point(to, d.digits, n, (unsigned)first + 1);
+    if (d.exponent <= -7 && first <= -10) return put_with_exponent(to, d.digits, n, first);
+    return put_fraction(to, d.digits, n, (unsigned)(-first - 1));
+}

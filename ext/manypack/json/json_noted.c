@@ -1,0 +1,90 @@
+/* Compares the keys of a map. First by hashes; then the texts of those whose hashes are equal. */
+#include "json/json_noted.h"
+
+#include <ruby/util.h>
+
+/* Compares two strings in quotes. */
+static int
+compare_strings(const uint8_t *a, const uint8_t *b)
+{
+    size_t i = 1;
+
+    for (; a[i] == b[i] && a[i] != '"'; i++) {
+        if (a[i] != '\\') continue;
+        i++; /* a quote after it is none */
+        if (a[i] != b[i]) break;
+    }
+    return (a[i] > b[i]) - (a[i] < b[i]);
+}
+
+/* Orders keys by hash, then text; equal ones by place. */
+static int
+compare_keys(const void *one, const void *other, void *text)
+{
+    const mp_json_noted_key *a = one, *b = other;
+    int order;
+
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    order = compare_strings((const uint8_t *)text + a->at, (const uint8_t *)text + b->at);
+    return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Few enough to compare each hash with all others. */
+enum { FEW = 8 };
+
+static bool
+few_differ_p(const mp_json_noted_key *keys, size_t n)
+{
+    bool equal = false;
+
+    for (size_t i = 1; i < n; i++) {
+        for (size_t j = 0; j < i; j++) equal |= keys[i].hash == keys[j].hash;
+    }
+    return !equal;
+}
+
+/* Many maps use the slots, one after the other, before they have to be cleared again. */
+static bool
+slots_differ_p(mp_json_noted *all, const mp_json_noted_key *keys, size_t n)
+{
+    bool equal = false;
+
+    if (!all->stamp) memset(all->slots, 0, sizeof(all->slots));
+    all->stamp++;
+    if (!all->stamp) return false; /* the next map clears them */
+    for (size_t i = 0; i < n; i++) {
+        uint16_t *slot = &all->slots[keys[i].hash >> (32 - MP_JSON_SLOTS_LOG2)];
+
+        equal |= *slot == all->stamp;
+        *slot = all->stamp;
+    }
+    return !equal;
+}
+
+/* Of the keys that are equal to one before them, the first; SIZE_MAX if there is none. */
+static MP_NOINLINE size_t
+first_repeated(mp_json_noted_key *keys, size_t n, const uint8_t *text)
+{
+    size_t at = SIZE_MAX;
+
+    ruby_qsort(keys, n, sizeof(*keys), compare_keys, (void *)(uintptr_t)text);
+    for (size_t i = 1; i < n; i++) {
+        if (keys[i].hash != keys[i - 1].hash || keys[i].at >= at) continue;
+        if (!compare_strings(text + keys[i].at, text + keys[i - 1].at)) at = keys[i].at;
+    }
+    return at;
+}
+
+size_t
+mp_json_noted_forget(mp_json_noted *all, size_t from, const uint8_t *text)
+{
+    mp_json_noted_key *keys = (mp_json_noted_key *)(void *)all->noted.out.start + from;
+    size_t n = mp_json_noted_count(all) - from, index = 0, at;
+
+    mp_out_commit(&all->noted.out, (uint8_t *)keys);
+    if (n <= FEW ? few_differ_p(keys, n) : slots_differ_p(all, keys, n)) return SIZE_MAX;
+    at = first_repeated(keys, n, text);
+    if (at == SIZE_MAX) return SIZE_MAX;
+    for (size_t i = 0; i < n; i++) index += keys[i].at < at;
+    return index;
+}

@@ -1,0 +1,54 @@
+/*
+ * Finds equal keys in the maps that a walk is inside of: it notes each key, and compares those of a map at its end.
+ * Most maps have few keys, whose hashes differ.
+ */
+#ifndef MANYPACK_JSON_NOTED_H
+#define MANYPACK_JSON_NOTED_H
+
+#include "buffer/window.h"
+#include "core/unique.h"
+
+/* A key in the text: a string in quotes. */
+typedef struct {
+    size_t at; /* from the start of the text */
+    uint32_t hash;
+} mp_json_noted_key;
+
+enum { MP_JSON_SLOTS_LOG2 = 12, MP_JSON_SLOTS = 1 << MP_JSON_SLOTS_LOG2 };
+
+typedef struct {
+    mp_window noted;               /* an mp_json_noted_key for each key of the open maps */
+    uint16_t stamp;                /* counts the maps that used the slots; 0: they are not cleared yet */
+    uint16_t slots[MP_JSON_SLOTS]; /* by hash: the stamp of the last map that has such a key */
+} mp_json_noted;
+
+MP_INLINE void
+mp_json_noted_init(mp_json_noted *keys)
+{
+    mp_window_init(&keys->noted);
+    keys->stamp = 0;
+}
+
+MP_INLINE size_t
+mp_json_noted_count(const mp_json_noted *keys)
+{
+    return mp_out_size(&keys->noted.out) / sizeof(mp_json_noted_key);
+}
+
+/* Hashes n bytes of a key. Equal keys must be hashed in the same form. Eight bytes must be readable at p. */
+MP_INLINE void
+mp_json_noted_note(mp_json_noted *keys, size_t at, const uint8_t *p, size_t n)
+{
+    mp_json_noted_key *key = (mp_json_noted_key *)(void *)mp_out_reserve(&keys->noted.out, sizeof(*key));
+
+    *key = (mp_json_noted_key){.at = at, .hash = mp_noted_key_hash(p, n)};
+    mp_out_commit(&keys->noted.out, (uint8_t *)(key + 1));
+}
+
+/*
+ * The later one of two equal keys of a map, by its index in the map; SIZE_MAX if all differ. The keys of the map are
+ * those from the index `from` on, which are forgotten.
+ */
+size_t mp_json_noted_forget(mp_json_noted *keys, size_t from, const uint8_t *text);
+
+#endif

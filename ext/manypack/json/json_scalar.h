@@ -1,0 +1,43 @@
+/* The text of values that are no containers: strings, bytes and timestamps. json/decimal.h has numbers. */
+#ifndef MANYPACK_JSON_SCALAR_H
+#define MANYPACK_JSON_SCALAR_H
+
+#include "base/support.h"
+#include "core/out.h"
+#include "core/timestamp.h"
+
+/* How strings are written. */
+typedef struct {
+    const uint8_t *readable; /* the end of what may be loaded: a block that begins in a string may end after it */
+    uint8_t also;            /* a byte that is escaped although JSON allows it; 0 for none */
+    bool careful;            /* characters beyond ASCII may need an escape: one of the following */
+    bool ascii_only;         /* all of them do, */
+    bool script_safe;        /* U+2028 and U+2029, */
+    bool hidden;             /* those that a terminal would obey or not show */
+} mp_json_style;
+
+/*
+ * This many bytes are free before each element: enough for a key and a value that are short, and the punctuation, and
+ * for the bytes after them that are overwritten.
+ */
+enum { MP_JSON_ROOM = 160 };
+
+/* Makes room for n bytes and MP_JSON_ROOM more. */
+MP_INLINE uint8_t *
+mp_json_room(mp_out *out, uint8_t *to, size_t n)
+{
+    if (MP_LIKELY((size_t)(out->end - to) >= n + MP_JSON_ROOM)) return to;
+    mp_out_commit(out, to);
+    return mp_out_reserve(out, n + MP_JSON_ROOM);
+}
+
+/*
+ * Each writes a JSON string and returns the place after it. mp_json_put_string takes text, and returns NULL if it is
+ * not valid UTF-8; mp_json_put_base64 and mp_json_put_hex take any bytes; mp_json_put_timestamp writes RFC 3339.
+ */
+uint8_t *mp_json_put_string(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
+uint8_t *mp_json_put_base64(mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
+uint8_t *mp_json_put_hex(mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
+uint8_t *mp_json_put_timestamp(mp_out *out, uint8_t *to, mp_timestamp timestamp);
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * The walk from packed bytes to JSON. It does not recurse. Each value is written with a comma behind it, which the end
+ * of its container replaces.
+ */
+#include "json/json_write.h"
+
+#include "core/skip.h"
+#include "core/wire.h"
+#include "json/decimal.h"
+#include "json/scan.h"
+
+/* An open container. The message itself has a frame, too. */
+typedef struct {
+    const uint8_t *head;
+    size_t keys;   /* of a map: how many keys of maps around it are noted */
+    uint32_t left; /* elements or pairs to come, while a container inside it is open */
+    bool map;
+} frame;
+
+/*
+ * Where the loop is. It stays in registers, because only inline functions get a pointer to it; the others work on the
+ * members of the writer.
+ */
+typedef struct {
+    const uint8_t *p;
+    uint8_t *to;
+    uint32_t left; /* elements or pairs to come of the innermost container */
+    bool map;
+} place;
+
+void
+mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *start, const uint8_t *end,
+                    size_t readable)
+{
+    bool ascii = mp_json_flag(options, MP_JSON_ASCII_ONLY), safe = mp_json_flag(options, MP_JSON_SCRIPT_SAFE);
+    size_t size = (size_t)(end - start);
+
+    if (size < sizeof(w->text.words) / 2) mp_window_init(&w->text);
+    else mp_window_init_result(&w->text, size + size / 4 + MP_JSON_ROOM);
+    mp_window_init(&w->frames);
+    mp_json_noted_init(&w->keys);
+    w->end = end;
+    w->style = (mp_json_style){.readable = end + readable, .also = safe ? '/' : 0, .careful = ascii || safe,
+                               .ascii_only = ascii, .script_safe = safe};
+    w->max_depth = mp_unpack_max_depth(options);
+    w->nan = mp_json_flag(options, MP_JSON_NAN);
+    w->pretty = mp_json_flag(options, MP_JSON_PRETTY);
+    w->stringify = mp_json_flag(options, MP_JSON_STRINGIFY);
+    w->duplicates = mp_json_flag(options, MP_JSON_DUPLICATE_KEY);
+    w->timestamp = options->timestamp;
+    w->bin = mp_json_bytes_as(options, MP_JSON_BIN);
+    w->ext = mp_json_bytes_as(options, MP_JSON_EXT);
+    w->as_terminal = false;
+}
+
+MP_INLINE uint8_t *
+put(uint8_t *to, const char *text, size_t n)
+{
+    memcpy(to, text, n);
+    return to + n;
+}
+
+/* A line end and the indentation of a depth, if the text is pretty. */
+MP_INLINE uint8_t *
+put_line(mp_json_writer *w, uint8_t *to, size_t depth)
+{
+    if (MP_LIKELY(!w->pretty)) return to;
+    to = mp_json_room(&w->text.out, to, 1 + 2 * depth);
+    *to++ = '\n';
+    memset(to, ' ', 2 * depth);
+    return to + 2 * depth;
+}
+
+MP_INLINE frame *
+innermost(mp_json_writer *w)
+{
+    return (frame *)(void *)w->frames.out.pos - 1;
+}
+
+/* Takes a step that is too rare or too long for the loop. */
+MP_INLINE mp_status
+take(mp_json_writer *w, place *at, mp_status (*step)(mp_json_writer *w))
+{
+    mp_status status;
+
+    w->p = at->p;
+    w->to = at->to;
+    status = step(w);
+    at->p = w->p;
+    at->to = w->to;
+    return status;
+}
+
+/* --- values ----------------------------------------------------------------------------------------- */
+
+static mp_status
+write_float(mp_json_writer *w, double real)
+{
+    if (MP_LIKELY(real - real == 0)) w->to = mp_put_double(w->to, real);
+    else if (!w->nan) return MP_E_JSON;
+    else if (real != real) w->to = put(w->to, "NaN", 3);
+    else w->to = real > 0 ? put(w->to, "Infinity", 8) : put(w->to, "-Infinity", 9);
+    return MP_OK;
+}
+
+static mp_status
+write_bytes(mp_json_writer *w, mp_bytes_as as, const mp_head *head)
+{
+    mp_out *out = &w->text.out;
+
+    if (as == MP_BYTES_ERROR) return MP_E_JSON;
+    w->to = as == MP_BYTES_HEX ? mp_json_put_hex(out, w->to, head->payload, head->n)
+                               : mp_json_put_base64(out, w->to, head->payload, head->n);
+    return MP_OK;
+}
+
+static mp_status
+write_ext(mp_json_writer *w, const mp_head *head)
+{
+    mp_timestamp timestamp;
+    mp_status status;
+
+    if (head->ext_type != MP_TIMESTAMP_TYPE || !w->timestamp) return write_bytes(w, w->ext, head);
+    status = mp_timestamp_read(head->payload, head->n, &timestamp);
+    if (status == MP_OK) status = mp_timestamp_check_range(timestamp);
+    if (status == MP_OK) w->to = mp_json_put_timestamp(&w->text.out, w->to, timestamp);
+    return status;
+}
+
+static mp_status
+write_str(mp_json_writer *w, const mp_head *head)
+{
+    uint8_t *to = mp_json_put_string(&w->style, &w->text.out, w->to, head->payload, head->n);
+
+    if (MP_UNLIKELY(!to)) return MP_E_UTF8;
+    w->to = to;
+    return MP_OK;
+}
+
+/* Writes a value that is no container, and moves after it. */
+static MP_NOINLINE mp_status
+write_scalar(mp_json_writer *w)
+{
+    mp_wire_row row;
+    const uint8_t *next;
+    mp_head head;
+    mp_status status = mp_head_over(w->p, w->end, &head, &next);
+
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    row = MP_WIRE[*w->p];
+    switch (head.kind) {
+      case MP_NIL: w->to = put(w->to, "null", 4); break;
+      case MP_TRUE: w->to = put(w->to, "true", 4); break;
+      case MP_FALSE: w->to = put(w->to, "false", 5); break;
+      case MP_FIXINT:
+      case MP_INT: w->to = mp_put_decimal_sint(w->to, mp_row_sint(w->p, row)); break;
+      case MP_UINT: w->to = mp_put_decimal_uint(w->to, mp_row_uint(w->p, row)); break;
+      case MP_FLOAT32:
+      case MP_FLOAT64: status = write_float(w, mp_row_real(w->p, row)); break;
+      case MP_STR: status = write_str(w, &head); break;
+      case MP_BIN: status = write_bytes(w, w->bin, &head); break;
+      default: status = write_ext(w, &head); break;
+    }
+    w->to = mp_json_room(&w->text.out, w->to, 0);
+    if (MP_LIKELY(status == MP_OK)) w->p = next;
+    return status;
+}
+
+/*
+ * Writes a fixstr of n bytes that needs no escape. False for any other. As with each object that is written so, all
+ * bytes that are loaded are before the end.
+ */
+MP_INLINE bool
+put_fixstr(const mp_json_writer *w, uint8_t *to, const uint8_t *p, uint32_t n)
+{
+    mp_block first = mp_block_load(p), second;
+
+    *to++ = '"';
+    mp_block_store(to, first);
+    if (n > MP_SCAN_BLOCK) {
+        second = mp_block_load(p + MP_SCAN_BLOCK);
+        mp_block_store(to + MP_SCAN_BLOCK, second);
+        if (mp_scan_block(first, w->style.also) < MP_SCAN_BLOCK) return false;
+        if (mp_scan_block(second, w->style.also) < n - MP_SCAN_BLOCK) return false;
+    } else if (mp_scan_block(first, w->style.also) < n) {
+        return false;
+    }
+    to[n] = '"';
+    return true;
+}
+
+MP_INLINE uint8_t *
+put_small(uint8_t *to, unsigned n)
+{
+    if (n >= 100) *to++ = '1';
+    if (n >= 10) *to++ = (uint8_t)('0' + n / 10 % 10);
+    *to = (uint8_t)('0' + n % 10);
+    return to + 1;
+}
+
+/* Fast path (twitter, citm_catalog, canada): a value that is frequent and short. False for any other. */
+MP_INLINE bool
+written_ahead_p(mp_json_writer *w, place *at)
+{
+    const uint8_t *p = at->p;
+    double real;
+    uint32_t n;
+
+    if (MP_UNLIKELY(w->style.readable - p < MP_JSON_AHEAD)) return false;
+    if (mp_fixstr_ahead_p(p, &n)) {
+        if (MP_UNLIKELY(p + n >= w->end) || MP_UNLIKELY(!put_fixstr(w, at->to, p + 1, n))) return false;
+        at->to += n + 2;
+        at->p = p + 1 + n;
+        return true;
+    }
+    if (MP_UNLIKELY(p + MP_WIRE[*p].head > w->end)) return false;
+    if (*p < 0x80) {
+        at->to = put_small(at->to, *p);
+        at->p = p + 1;
+        return true;
+    }
+    switch (*p) {
+      case 0xc0: at->to = put(at->to, "null", 4); break;
+      case 0xc2: at->to = put(at->to, "false", 5); break;
+      case 0xc3: at->to = put(at->to, "true", 4); break;
+      case 0xcc: at->to = mp_put_decimal_uint(at->to, p[1]); break;
+      case 0xcd: at->to = mp_put_decimal_uint(at->to, mp_load16(p + 1)); break;
+      case 0xce: at->to = mp_put_decimal_uint(at->to, mp_load32(p + 1)); break;
+      case 0xcb:
+        real = mp_double_of_bits(mp_load64(p + 1));
+        if (MP_UNLIKELY(real - real != 0)) return false;
+        at->to = mp_put_double(at->to, real);
+        break;
+      default: return false;
+    }
+    at->p = p + MP_WIRE[*p].head;
+    return true;
+}
+
+/* --- keys ------------------------------------------------------------------------------------------- */
+
+/* Writes a key that is no str, as the String that Ruby makes of the object. */
+static MP_NOINLINE mp_status
+write_other_key(mp_json_writer *w, mp_kind kind)
+{
+    size_t from = (size_t)(w->to - w->text.out.start);
+    bool bytes = kind == MP_BIN || kind == MP_EXT, nan = w->nan;
+    mp_status status;
+    uint8_t *key;
+
+    if (kind == MP_ARRAY || kind == MP_MAP || !(bytes || w->stringify)) return MP_E_JSON;
+    if (!bytes) *w->to++ = '"';
+    w->nan = true;
+    status = write_scalar(w);
+    w->nan = nan;
+    if (status != MP_OK) return status;
+    key = w->text.out.start + from;
+    if (kind == MP_NIL) w->to = key + 1;
+    if (!bytes) *w->to++ = '"';
+    if (!w->duplicates) mp_json_noted_note(&w->keys, from, key + 1, (size_t)(w->to - key - 2));
+    return MP_OK;
+}
+
+/* Writes a key of any kind. */
+static MP_NOINLINE mp_status
+write_any_key(mp_json_writer *w)
+{
+    const uint8_t *next, *p;
+    uint8_t last[8] = {0};
+    mp_head head;
+    mp_status status = mp_head_over(w->p, w->end, &head, &next);
+    size_t from = (size_t)(w->to - w->text.out.start);
+
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    if (head.kind != MP_STR) return write_other_key(w, head.kind);
+    if (MP_UNLIKELY(w->as_terminal) && head.n && *head.payload == '$') return MP_E_JSON;
+    status = write_str(w, &head);
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    p = w->style.readable - head.payload >= 8 ? head.payload : memcpy(last, head.payload, head.n);
+    if (!w->duplicates) mp_json_noted_note(&w->keys, from, p, head.n);
+    w->p = next;
+    return MP_OK;
+}
+
+/* Fast path (twitter, citm_catalog): a short key that needs no escape. False for any other. */
+MP_INLINE bool
+key_ahead_p(mp_json_writer *w, place *at)
+{
+    const uint8_t *p = at->p;
+    uint32_t n;
+
+    if (MP_UNLIKELY(w->style.readable - p < MP_JSON_AHEAD) || !mp_fixstr_ahead_p(p, &n)) return false;
+    if (MP_UNLIKELY(p + n >= w->end)) return false;
+    if (MP_UNLIKELY(!put_fixstr(w, at->to, p + 1, n)) || MP_UNLIKELY(w->as_terminal && p[1] == '$')) return false;
+    if (!w->duplicates) mp_json_noted_note(&w->keys, (size_t)(at->to - w->text.out.start), p + 1, n);
+    at->to += n + 2;
+    at->p = p + 1 + n;
+    return true;
+}
+
+MP_INLINE mp_status
+write_key(mp_json_writer *w, place *at)
+{
+    if (!key_ahead_p(w, at)) {
+        mp_status status = take(w, at, write_any_key);
+
+        w->at_key = status != MP_OK;
+        if (w->at_key) return status;
+    }
+    *at->to++ = ':';
+    *at->to = ' ';
+    at->to += w->pretty;
+    return MP_OK;
+}
+
+/* Moves to the second of two equal keys of the map that ends here, by its index. */
+static MP_NOINLINE const uint8_t *
+find_key(const mp_json_writer *w, const uint8_t *map, size_t index)
+{
+    uint64_t left[MP_DEFAULT_MAX_DEPTH];
+    const uint8_t *p;
+    mp_walk walk;
+    mp_head head;
+
+    if (mp_head_read(map, w->end, &head) != MP_OK) return map;
+    p = head.payload;
+    for (uint64_t objects = 2 * (uint64_t)index; objects; objects--) {
+        mp_walk_init(&walk, left, MP_DEFAULT_MAX_DEPTH);
+        if (mp_skip(&walk, &p, w->end) != MP_OK) return map; /* too deep to skip */
+    }
+    return p;
+}
+
+/* --- containers ------------------------------------------------------------------------------------- */
+
+MP_INLINE void
+push_frame(mp_json_writer *w, const uint8_t *head, bool map)
+{
+    frame *inner = (frame *)(void *)mp_out_reserve(&w->frames.out, sizeof(*inner));
+
+    inner->head = head; /* member by member: the CPU would have to wait before it could load the whole struct */
+    inner->keys = mp_json_noted_count(&w->keys);
+    inner->map = map;
+    mp_out_commit(&w->frames.out, (uint8_t *)(inner + 1));
+}
+
+MP_INLINE mp_status
+open_container(mp_json_writer *w, place *at, const uint8_t *next, uint32_t n, bool map)
+{
+    if (!n) {
+        at->to = put(at->to, map ? "{}," : "[],", 3);
+        at->p = next;
+        return MP_OK;
+    }
+    if (MP_UNLIKELY(w->depth == w->max_depth)) return MP_E_DEPTH;
+    w->depth++;
+    innermost(w)->left = at->left;
+    push_frame(w, at->p, map);
+    *at->to++ = map ? '{' : '[';
+    at->p = next;
+    at->left = n;
+    at->map = map;
+    return MP_OK;
+}
+
+MP_INLINE mp_status
+close_container(mp_json_writer *w, place *at)
+{
+    if (at->map && !w->duplicates) {
+        size_t twice = mp_json_noted_forget(&w->keys, innermost(w)->keys, w->text.out.start);
+
+        if (MP_UNLIKELY(twice != SIZE_MAX)) {
+            at->p = find_key(w, innermost(w)->head, twice);
+            return MP_E_DUPLICATE_KEY;
+        }
+    }
+    at->to = put_line(w, at->to - 1, --w->depth);
+    *at->to++ = at->map ? '}' : ']';
+    *at->to++ = ',';
+    w->frames.out.pos -= sizeof(frame);
+    at->left = innermost(w)->left;
+    at->map = innermost(w)->map;
+    return MP_OK;
+}
+
+MP_INLINE mp_status
+write_value(mp_json_writer *w, place *at)
+{
+    mp_status status = MP_OK;
+    mp_head head;
+
+    if (!written_ahead_p(w, at)) {
+        status = mp_head_read(at->p, w->end, &head);
+        if (MP_UNLIKELY(status != MP_OK)) return status;
+        if (head.kind == MP_ARRAY || head.kind == MP_MAP) {
+            return open_container(w, at, head.payload, head.n, head.kind == MP_MAP);
+        }
+        status = take(w, at, write_scalar);
+    }
+    *at->to++ = ',';
+    return status;
+}
+
+mp_status
+mp_json_write(mp_json_writer *w, const uint8_t **p)
+{
+    place at = {.p = *p, .to = mp_json_room(&w->text.out, w->text.out.pos, 0)};
+    mp_status status;
+
+    w->depth = 0;
+    w->at_key = false;
+    mp_out_commit(&w->frames.out, w->frames.out.start);
+    mp_out_commit(&w->keys.noted.out, w->keys.noted.out.start);
+    push_frame(w, *p, false);
+    status = write_value(w, &at);
+    while (status == MP_OK && w->depth) {
+        at.to = mp_json_room(&w->text.out, at.to, 0);
+        if (!at.left) {
+            status = close_container(w, &at);
+            continue;
+        }
+        at.left--;
+        at.to = put_line(w, at.to, w->depth);
+        if (at.map) status = write_key(w, &at);
+        if (MP_LIKELY(status == MP_OK)) status = write_value(w, &at);
+    }
+    mp_out_commit(&w->text.out, at.to - (status == MP_OK));
+    *p = at.p;
+    return status;
+}
