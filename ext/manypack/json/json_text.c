@@ -19,6 +19,7 @@
 #include "core/utf8.h"
 #include "core/wire.h"
 #include "json/decimal.h"
+#include "json/json_write.h"
 
 /* What is written: PAIRS is a map as a list of pairs, PAIR one of them, and OPENED a bin that holds an object. */
 typedef enum { ARRAY, MAP, PAIRS, PAIR, OPENED } place;
@@ -41,7 +42,7 @@ enum { FRAMES_MAX = 2 * MP_TERMINAL_MAX_DEPTH + 2 };
 enum { PIECE = 256 * 1024 }; /* text is yielded when it has this many bytes */
 
 typedef struct {
-    mp_window window;
+    mp_json_writer json; /* has the text */
     const uint8_t *end; /* of the input */
     bool pretty, hex;   /* hex: write bin as $hex instead of $bin */
     bool text, opening; /* write bin that is text as a string; open bin that holds an array or map */
@@ -62,13 +63,13 @@ typedef struct {
 static void
 write_text(writer *w, const char *text)
 {
-    mp_out_write(&w->window.out, text, strlen(text));
+    mp_out_write(&w->json.text.out, text, strlen(text));
 }
 
 static void
 write_byte(writer *w, char byte)
 {
-    mp_out_write(&w->window.out, &byte, 1);
+    mp_out_write(&w->json.text.out, &byte, 1);
 }
 
 static void
@@ -152,11 +153,11 @@ write_escaped(writer *w, const uint8_t *p, size_t n)
         int bytes;
 
         p = pass_plain(p, end);
-        mp_out_write(&w->window.out, from, (size_t)(p - from));
+        mp_out_write(&w->json.text.out, from, (size_t)(p - from));
         if (p == end) break;
         hidden = mp_hidden_character(p, end, &bytes);
-        mp_out_commit(&w->window.out,
-                      put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), hidden ? hidden : *p));
+        mp_out_commit(&w->json.text.out,
+                      put_escaped(mp_out_reserve(&w->json.text.out, ESCAPE_MAX), hidden ? hidden : *p));
         p += bytes;
     }
 }
@@ -173,7 +174,7 @@ static void
 write_base64(writer *w, const uint8_t *p, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t *to = mp_out_reserve(&w->window.out, (n + 2) / 3 * 4);
+    uint8_t *to = mp_out_reserve(&w->json.text.out, (n + 2) / 3 * 4);
 
     for (; n >= 3; n -= 3, p += 3) {
         *to++ = (uint8_t)digits[p[0] >> 2];
@@ -188,20 +189,20 @@ write_base64(writer *w, const uint8_t *p, size_t n)
         *to++ = n == 2 ? (uint8_t)digits[(second & 15) << 2] : '=';
         *to++ = '=';
     }
-    mp_out_commit(&w->window.out, to);
+    mp_out_commit(&w->json.text.out, to);
 }
 
 static void
 write_hex(writer *w, const uint8_t *p, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
-    uint8_t *to = mp_out_reserve(&w->window.out, n * 2);
+    uint8_t *to = mp_out_reserve(&w->json.text.out, n * 2);
 
     for (size_t i = 0; i < n; i++) {
         *to++ = (uint8_t)digits[p[i] >> 4];
         *to++ = (uint8_t)digits[p[i] & 15];
     }
-    mp_out_commit(&w->window.out, to);
+    mp_out_commit(&w->json.text.out, to);
 }
 
 /* --- values that JSON cannot express -------------------------------------------------------------- */
@@ -281,7 +282,7 @@ write_timestamp(writer *w, mp_timestamp timestamp)
     if (timestamp.nsec) {
         snprintf(text, sizeof(text), ".%09u", (unsigned)timestamp.nsec);
         write_text(w, text);
-        while (w->window.out.pos[-1] == '0') w->window.out.pos--;
+        while (w->json.text.out.pos[-1] == '0') w->json.text.out.pos--;
     }
     write_text(w, "Z\"}");
 }
@@ -310,7 +311,7 @@ static void
 write_float(writer *w, double value, bool key)
 {
     if (value == value && value - value == 0) {
-        mp_out_commit(&w->window.out, mp_put_double(mp_out_reserve(&w->window.out, MP_DECIMAL_MAX), value));
+        mp_out_commit(&w->json.text.out, mp_put_double(mp_out_reserve(&w->json.text.out, MP_DECIMAL_MAX), value));
         return;
     }
     if (!key) write_text(w, "{\"$float\":\"");
@@ -328,7 +329,7 @@ write_integer(writer *w, uint64_t magnitude, bool negative)
         magnitude /= 10;
     } while (magnitude);
     if (negative) *--p = '-';
-    mp_out_write(&w->window.out, p, (size_t)(text + sizeof(text) - p));
+    mp_out_write(&w->json.text.out, p, (size_t)(text + sizeof(text) - p));
 }
 
 static void
@@ -602,9 +603,9 @@ write_element(writer *w, const uint8_t **p)
 static void
 yield_text(writer *w)
 {
-    VALUE text = rb_enc_associate_index(mp_window_result(&w->window), mp_utf8_index);
+    VALUE text = rb_enc_associate_index(mp_window_result(&w->json.text), mp_utf8_index);
 
-    mp_window_init_result(&w->window, PIECE);
+    mp_window_init_result(&w->json.text, PIECE);
     rb_yield(text);
 }
 
@@ -612,13 +613,13 @@ yield_text(writer *w)
 static void
 shorten(writer *w, size_t before)
 {
-    size_t size = mp_out_size(&w->window.out);
+    size_t size = mp_out_size(&w->json.text.out);
 
     if (w->second) {
         if (size > PIECE) yield_text(w);
     } else if (size - before > w->most) {
         w->too_long = true;
-        mp_out_commit(&w->window.out, w->window.out.start + before);
+        mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
     }
 }
 
@@ -647,11 +648,34 @@ compare_numbers(const void *a, const void *b)
     return (one > two) - (one < two);
 }
 
-/* Writes one object and a newline. On any status except MP_OK, *p is at the head to blame. */
-static mp_status
-write_line(writer *w, const uint8_t **p)
+/* The most bytes of an object that is written without a place to yield pieces of its text. */
+enum { SMALL = 1024 * 1024 };
+
+/*
+ * Writes an object as Manypack.to_json does, if the notation of the program has nothing else for it. Otherwise false:
+ * then nothing is written, and *p does not move.
+ */
+static bool
+write_plain(writer *w, const uint8_t **p)
 {
-    size_t before = mp_out_size(&w->window.out), alike;
+    size_t before = mp_out_size(&w->json.text.out);
+    const uint8_t *at = *p;
+
+    if (w->pretty || (w->end - at > SMALL && (pass(w, &at) != MP_OK || at - *p > SMALL))) return false;
+    at = *p;
+    if (mp_json_write(&w->json, &at) == MP_OK) {
+        *p = at;
+        return true;
+    }
+    mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
+    return false;
+}
+
+/* Writes one object in the notation of the program. On any status except MP_OK, *p is at the head to blame. */
+static mp_status
+write_in_notation(writer *w, const uint8_t **p)
+{
+    size_t before = mp_out_size(&w->json.text.out), alike;
     mp_status status;
 
     w->object = *p;
@@ -660,15 +684,22 @@ write_line(writer *w, const uint8_t **p)
     mp_out_commit(&w->alike.out, w->alike.out.start);
     status = write_object(w, p, before);
     alike = mp_out_size(&w->alike.out) / sizeof(size_t);
-    if (status == MP_OK && (alike || w->too_long)) {
-        qsort(w->alike.out.start, alike, sizeof(size_t), compare_numbers);
-        mp_out_commit(&w->window.out, w->window.out.start + before);
-        w->second = true;
-        *p = w->object;
-        status = write_object(w, p, before);
-    }
+    if (status != MP_OK || !(alike || w->too_long)) return status;
+    qsort(w->alike.out.start, alike, sizeof(size_t), compare_numbers);
+    mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
+    w->second = true;
+    *p = w->object;
+    return write_object(w, p, before);
+}
+
+/* The same, with a newline after the object. */
+static mp_status
+write_line(writer *w, const uint8_t **p)
+{
+    mp_status status = write_plain(w, p) ? MP_OK : write_in_notation(w, p);
+
     write_byte(w, '\n');
-    if (w->pieces && mp_out_size(&w->window.out) > PIECE) yield_text(w);
+    if (w->pieces && mp_out_size(&w->json.text.out) > PIECE) yield_text(w);
     return status;
 }
 
@@ -712,19 +743,22 @@ rb_generate(int argc, VALUE *argv, VALUE self)
     w.first = false;
     w.pieces = rb_block_given_p();
     w.most = most_kept(length);
+    mp_json_writer_for_terminal(&w.json, w.end);
     mp_window_init(&w.keys);
     mp_window_init(&w.alike);
-    mp_window_init_result(&w.window, w.pieces && length > PIECE / 2 ? PIECE : length + length / 2);
+    mp_window_init_result(&w.json.text, w.pieces && length > PIECE / 2 ? PIECE : length + length / 2);
     while (p < w.end) {
         mp_status status = write_line(&w, &p);
         if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, w.end, 0));
     }
-    if (w.pieces && mp_out_size(&w.window.out)) yield_text(&w);
+    if (w.pieces && mp_out_size(&w.json.text.out)) yield_text(&w);
     RB_GC_GUARD(bytes);
-    text = mp_window_result(&w.window);
-    RB_GC_GUARD(w.window.string);
+    text = mp_window_result(&w.json.text);
+    RB_GC_GUARD(w.json.text.string);
     RB_GC_GUARD(w.keys.string);
     RB_GC_GUARD(w.alike.string);
+    RB_GC_GUARD(w.json.frames.string);
+    RB_GC_GUARD(w.json.keys.noted.string);
     return w.pieces ? Qnil : rb_enc_associate_index(text, mp_utf8_index);
 }
 

@@ -29,14 +29,10 @@ typedef struct {
 } place;
 
 void
-mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *start, const uint8_t *end,
-                    size_t readable)
+mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *end, size_t readable)
 {
     bool ascii = mp_json_flag(options, MP_JSON_ASCII_ONLY), safe = mp_json_flag(options, MP_JSON_SCRIPT_SAFE);
-    size_t size = (size_t)(end - start);
 
-    if (size < sizeof(w->text.words) / 2) mp_window_init(&w->text);
-    else mp_window_init_result(&w->text, size + size / 4 + MP_JSON_ROOM);
     mp_window_init(&w->frames);
     mp_json_noted_init(&w->keys);
     w->end = end;
@@ -51,6 +47,19 @@ mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t 
     w->bin = mp_json_bytes_as(options, MP_JSON_BIN);
     w->ext = mp_json_bytes_as(options, MP_JSON_EXT);
     w->as_terminal = false;
+}
+
+void
+mp_json_writer_for_terminal(mp_json_writer *w, const uint8_t *end)
+{
+    mp_options options;
+
+    mp_options_init(&options);
+    options.max_depth = MP_TERMINAL_MAX_DEPTH;
+    mp_json_writer_init(w, &options, end, 0);
+    w->style.also = 0x7f;
+    w->style.careful = w->style.hidden = true;
+    w->as_terminal = true;
 }
 
 MP_INLINE uint8_t *

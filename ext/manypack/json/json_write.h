@@ -3,7 +3,8 @@
  *
  *   mp_json_writer w;
  *
- *   mp_json_writer_init(&w, &codec->options, start, end, 0);
+ *   mp_json_writer_init(&w, &codec->options, end, 0);
+ *   mp_window_init(&w.text);
  *   while (p < end && (status = mp_json_write(&w, &p)) == MP_OK) ... // the text of one message is in w.text
  *   if (status != MP_OK) ...                                         // p is at the head to blame
  */
@@ -26,17 +27,18 @@ typedef struct {
     bool nan, pretty, stringify, timestamp, duplicates;
     mp_bytes_as bin, ext;
     bool at_key;         /* the head to blame is that of a key */
-    bool as_terminal;    /* refuse what the program manypack writes in its own notation: all that JSON cannot express,
-                          * and keys that begin with a dollar */
+    bool as_terminal;    /* see mp_json_writer_for_terminal */
     mp_json_noted keys;
 } mp_json_writer;
 
 /* A short value is written at once if this many bytes are readable from its head on. */
 enum { MP_JSON_AHEAD = 48 };
 
-/* readable: how many bytes after end may be loaded, and are not looked at. */
-void mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *start, const uint8_t *end,
-                         size_t readable);
+/* readable: how many bytes after end may be loaded, and are not looked at. The caller makes w->text. */
+void mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *end, size_t readable);
+
+/* For the program manypack: refuses what it writes in its own notation, and escapes what a terminal would obey. */
+void mp_json_writer_for_terminal(mp_json_writer *w, const uint8_t *end);
 
 /*
  * Appends the text of the object at *p and moves *p after it. On any other status than MP_OK, *p is at the head to

@@ -76,7 +76,9 @@ write_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice s
     const uint8_t *p = start, *end = start + slice.size;
     mp_status status;
 
-    mp_json_writer_init(w, &codec->options, start, end, readable);
+    mp_json_writer_init(w, &codec->options, end, readable);
+    if (readable) mp_window_init(&w->text);
+    else mp_window_init_result(&w->text, slice.size + slice.size / 4 + MP_JSON_ROOM);
     status = mp_json_write(w, &p);
     if (MP_UNLIKELY(status != MP_OK)) {
         mp_blame blame = mp_blame_of(start, p, end, 0);
