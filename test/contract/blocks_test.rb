@@ -27,6 +27,7 @@ class BlocksTest < Minitest::Test
   REFUSED = {
     ".unpack" => ->(&b) { Manypack.unpack(BYTES, symbolize_keys: true, &b) }, ".load" => ->(&b) { Manypack.load(BYTES, freeze: true, &b) },
     ".pack" => ->(&b) { Manypack.pack(1, canonical: true, &b) }, ".dump" => ->(&b) { Manypack.dump(1, canonical: true, &b) },
+    ".to_json" => ->(&b) { Manypack.to_json("1", max_depth: 1, &b) }, "Codec#to_json" => ->(&b) { CODEC.to_json("1", max_depth: 1, &b) },
     ".from_json" => ->(&b) { Manypack.from_json("1", max_depth: 1, &b) }, "Codec#from_json" => ->(&b) { CODEC.from_json("1", max_depth: 1, &b) },
     ".load_file" => ->(&b) { Manypack.load_file("none.msgpack", &b) }, ".dump_file" => ->(&b) { Manypack.dump_file(1, "none.msgpack", &b) },
     "Codec.new" => ->(&b) { Manypack::Codec.new(&b) }, "Codec#with" => ->(&b) { CODEC.with(freeze: true, &b) },
@@ -53,7 +54,7 @@ class BlocksTest < Minitest::Test
   # Methods that ignore it: those that answer a question about an object, and those where a check would cost as much as
   # what they do. One of the four first lines of REFUSED without an option is among them.
   IGNORED = %w[
-    .canonical? .dig .canonicalize .eager_load! Factory#from_json Factory#pack Factory#unpack Factory#load Factory#dump Factory#codec Factory#freeze Factory#inspect
+    .canonical? .dig .canonicalize .eager_load! Factory#from_json Factory#to_json Factory#pack Factory#unpack Factory#load Factory#dump Factory#codec Factory#freeze Factory#inspect
     Factory#registered_types Factory#type_registered? Factory::Pool.new Factory::Pool#load Factory::Pool#dump
     Codec#inspect Codec#== Codec#options Codec#eql? Codec#hash
     Packer#reset Packer#write_to Packer#full_pack Packer#compatibility_mode? Packer#to_str Packer#<< Packer#write_nil Packer#write_true

@@ -44,7 +44,6 @@ module Manypack
         "map" => "Manypack::Parallel.map(bytes) { |object| ... }, each and filter",
         "register register_type" => "Manypack::DefaultFactory.register_type(number, klass, ...)",
         "configure" => "a Codec holds options: keep Manypack::Codec.new(option: value) in a constant",
-        "to_json" => "require \"json\", and Manypack::View.new(bytes).to_json",
         "to_msgpack" => "Manypack.pack(object); require \"manypack/core_ext\" gives every core class to_msgpack"
       },
       "Factory" => {
