@@ -140,7 +140,7 @@ module Manypack
     # Does what to_json does with an io: returns the JSON of its next message or, if there is an io to write to, writes
     # each message as a line, and returns nil.
     def self.json_stream(source, io, codec)
-      return codec.to_json(Internal.read_one(codec.unpacker(source, as: Files::Bytes), source)) if io.nil?
+      return codec.to_json(Internal.read_one(codec.unpacker(source, as: Files::JSONLines::Whole), source)) if io.nil?
 
       check_sink(io)
       Files::JSONLines.new(codec, io).write(source)

@@ -9,6 +9,11 @@ module Manypack
     class JSONLines # :nodoc:
       SIZE = 65_536
 
+      # Loads a message as its bytes.
+      module Whole # :nodoc:
+        def self.load(bytes) = bytes
+      end
+
       def initialize(codec, io)
         @codec = codec
         @io = io
