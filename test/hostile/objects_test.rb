@@ -59,6 +59,32 @@ module Hostile
       end
     end
 
+    # The values of Changes that user code makes, by the class of one: none that a kind cannot have, and none that
+    # changes meanwhile.
+    MADE_CHANGES = <<~'RUBY'
+      require "manypack"
+      View = Manypack::View
+      made = View.inserted(1).class
+      itself = made.allocate
+      itself.instance_variable_set(:@value, itself)
+      values = [nil, 5, 1.5, "text", :name, [], [1], { 1 => 2 }, Object.new, made.allocate, itself, itself.dup.freeze, View::REMOVED, proc { 1 }, BasicObject, View.new("\xC0".b)]
+      messages = [{ "a" => [1, { "b" => nil }], "n" => nil }, [[1], nil], nil]
+      paths = [["a"], ["a", 0], ["a", 2], ["a", 1, "b"], ["a", 1, "b", "c", 0], ["n", 0], ["n", "x"], ["new"], [0], [0, 0], [1, "k"], [2], "$..*"]
+      %i[inserted appended renamed parents other].push(nil, 7).product(values, messages, paths) do |kind, value, message, path|
+        changed = View.new(Manypack.pack(message)).splice(path => made.new(kind, value))
+        Manypack.unpack(Manypack.pack(changed))
+      rescue ArgumentError, TypeError, KeyError, IndexError, NoMethodError, Manypack::EncodeError
+        nil
+      end
+      list = [1]
+      grown = View.new(Manypack.pack([0, []])).splice([0] => proc { list.push(2, 3) && 7 }, [1] => made.new(:appended, list))
+      print Manypack.unpack(Manypack.pack(grown))
+    RUBY
+
+    def test_21_a_change_of_any_kind_with_any_value
+      assert_equal "[7, [1]]", run_ruby(MADE_CHANGES)
+    end
+
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
       canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true, true], codec_for_json: ["Manypack::Codec", {}, false], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], current_type: ["Manypack::Type"], default_factory: ["a class"],

@@ -545,18 +545,35 @@ change_kind(VALUE change)
     return kind == ID2SYM(rb_intern("renamed")) ? MP_RENAME : MP_SET;
 }
 
+/* What a Change has, as a change of that kind needs it: user code may have made the Change, and change it meanwhile. */
+static VALUE
+value_of(VALUE change, mp_change_kind kind)
+{
+    VALUE value = rb_ivar_get(change, id_value);
+
+    if (kind == MP_INSERT || kind == MP_APPEND) {
+        Check_Type(value, T_ARRAY);
+        return RB_OBJ_FROZEN(value) ? value : rb_ary_dup(value);
+    }
+    return RB_TYPE_P(value, T_STRING) ? rb_str_new_frozen(value) : value;
+}
+
+/* More Changes inside one another are one that has itself. */
+enum { MANY_CHANGES = 100 };
+
 static mp_change
 read_change(mp_changes *changes, uint32_t index, VALUE removed)
 {
     VALUE object = mp_changes_object(changes, index);
     mp_change change = {.kind = MP_SET, .value = index};
+    int i;
 
     if (RB_SPECIAL_CONST_P(object)) return change;
-    while (change.kind == MP_SET && change_p(object)) {
+    for (i = 0; change.kind == MP_SET && change_p(object); i++) {
+        if (i == MANY_CHANGES) rb_raise(rb_eArgError, "too many changes inside one another");
         change.kind = (uint8_t)change_kind(object);
         change.create |= change.kind == MP_SET;
-        object = rb_ivar_get(object, id_value);
-        if (RB_TYPE_P(object, T_STRING)) object = rb_str_new_frozen(object); /* user code may change it meanwhile */
+        object = value_of(object, (mp_change_kind)change.kind);
         change.value = mp_changes_keep(changes, object);
     }
     if (change.kind != MP_SET) return change;
