@@ -39,6 +39,29 @@ class ParallelStopTest < Minitest::Test
     assert_no_ractors
   end
 
+  # However many exceptions come while workers are being ended, and wherever they find the run.
+  def test_interruptions_in_a_row_lose_no_worker
+    Forks.without_impossible([{ processes: 2 }, { ractors: 2 }]).each do |workers|
+      25.times do |round|
+        thread = Thread.new { Parallel.map(StringIO.new(NUMBERS), **workers) { |n| n } }
+        thread.report_on_exception = false
+        sleep round * 0.0005
+        [-> { thread.raise(Refused, "one") }, -> { thread.raise(Refused, "two") }, -> { thread.kill }].each do |interrupt|
+          interrupt.call
+          sleep round % 5 * 0.0005
+        end
+        begin
+          thread.join
+        rescue Refused
+          nil # or the Thread was killed, or had all results
+        end
+        assert_raises(Errno::ECHILD, "round #{round}") { Process.wait(-1, Process::WNOHANG) } if workers[:processes]
+      end
+    end
+    100.times { sleep 0.02 if Ractor.count > 1 || (Thread.list - @threads).any? }
+    assert_no_ractors
+  end
+
   # The interruption comes right after a worker or a Thread of Parallel has started.
   STARTS = { "start_ractor" => { ractors: 2 }, "hears from" => { ractors: 2 }, "reads from" => { ractors: 2 },
              "hears from the worker" => { processes: 2 }, "sends to" => { processes: 2 } }.freeze

@@ -47,7 +47,8 @@ module Manypack
         @workers[index].give([number, *place], @source.sent(bytes, *place), report)
       end
 
-      # Ends every process, in the middle of its work unless all are idle.
+      # Ends every process, in the middle of its work unless all are idle. An interruption shortens the wait, but no
+      # further one keeps a process from being killed.
       def stop_workers
         @listener&.kill&.join
         @workers.each { |worker| worker.close(idle?) }
@@ -55,7 +56,7 @@ module Manypack
         deadline = now + GRACE
         @workers.each { |worker| worker.await_end(deadline - now) }
       ensure
-        @workers.each(&:kill)
+        Thread.handle_interrupt(Object => :never) { @workers.each(&:kill) }
       end
 
       # Now and then it checks all processes, so that busy ones do not hide one that has died.
