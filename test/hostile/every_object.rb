@@ -115,6 +115,16 @@ module EveryObject
       end
     end
 
+    # Gives blank objects and samples of the classes to every private method in C of a sample.
+    def given_to_private_methods
+      given = classes.flat_map { |klass| [made { klass.allocate }, made { sample(klass) }] }.compact.map { |object| [object] }
+      classes.each do |klass|
+        object = made { sample(klass) } or next
+        methods = klass.private_instance_methods(false).reject { |name| klass.instance_method(name).source_location }
+        use(object, methods - %i[initialize], given)
+      end
+    end
+
     # Uses samples of our classes in another Ractor, which gets the shareable ones and copies of some others, and blank
     # objects that are made there.
     def in_another_ractor

@@ -38,6 +38,10 @@ module Hostile
       assert_operator found, :>=, samples.size
     end
 
+    def test_21_private_methods_in_c_get_objects_of_ours_in_every_state
+      assert_equal "[1]", run_ruby("#{PROGRAM}EveryObject.given_to_private_methods; GC.start; print Manypack.unpack([145, 1].pack('C*'))")
+    end
+
     def test_21_what_was_not_initialized_says_so
       { Manypack::Path => :to_s, Manypack::Type => :spec, Manypack::Record => :members }.each do |klass, method|
         [klass, Class.new(klass)].map(&:allocate).each do |blank|

@@ -143,7 +143,7 @@ mp_packer_give_back(VALUE self)
 {
     const mp_packer *packer = rb_check_typeddata(self, &packer_type);
 
-    if (mp_buffer_set_aside(packer->buffer)) mp_ractor_current()->spares.packer = self;
+    if (packer->buffer && mp_buffer_set_aside(packer->buffer)) mp_ractor_current()->spares.packer = self;
 }
 
 mp_notes

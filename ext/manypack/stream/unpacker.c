@@ -159,7 +159,8 @@ mp_unpacker_give_back(VALUE self)
     mp_stream *u = mp_unpacker_checked(self);
     bool kept;
 
-    if (u->running || (u->more && u->more->yields) || !mp_loan_free_p(&mp_buffer_get(u->buffer)->loan)) return;
+    if (!u->buffer || u->running || (u->more && u->more->yields)) return;
+    if (!mp_loan_free_p(&mp_buffer_get(u->buffer)->loan)) return;
     kept = mp_buffer_set_aside(u->buffer);
     mp_stream_restart(u);
     mp_stream_set_aside(u);
