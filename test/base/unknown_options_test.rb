@@ -16,6 +16,9 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack.unpack" => ['Manypack.unpack("\x01", OPTIONS)', 'Manypack.unpack("\x01", **OPTIONS)', 'Manypack.unpack(StringIO.new("\x01"), OPTIONS)'],
     "Manypack.load" => ['Manypack.load("\x01", OPTIONS)', 'Manypack.load("\x01", **OPTIONS)'],
     "Manypack.split" => ['Manypack.split("\x01", **OPTIONS) { nil }', 'Manypack.split("\x01", **OPTIONS).to_a'],
+    "Manypack.to_json" => ['Manypack.to_json("\x01", **OPTIONS)', 'Manypack.to_json(StringIO.new("\x01"), **OPTIONS)'],
+    "Manypack::Codec#to_json" => ['CODEC.to_json("\x01", **OPTIONS)'],
+    "Manypack::Factory#to_json" => ['FACTORY.to_json("\x01", **OPTIONS)'],
     "Manypack.from_json" => ['Manypack.from_json("1", **OPTIONS)', 'Manypack.from_json(StringIO.new("1"), **OPTIONS)'],
     "Manypack.foreach_json" => ["Manypack.foreach_json(File::NULL, **OPTIONS) { nil }", "Manypack.foreach_json(File::NULL, **OPTIONS).to_a"],
     "Manypack::Codec#from_json" => ['CODEC.from_json("1", **OPTIONS)'],
@@ -81,10 +84,11 @@ class UnknownOptionsTest < Minitest::Test
   KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
 
   # Under the name MessagePack, too, these take Manypack's options only.
-  OWN = /\AManypack::(?:Codec|Parallel|View|Path|Type|Record|LazyRecord)\b|\AManypack::(?:Packer|Unpacker)\.open\z|\AManypack::Factory#(?:codec|from_json|foreach_json)\z/
+  OWN = /\AManypack::(?:Codec|Parallel|View|Path|Type|Record|LazyRecord)\b|\AManypack::(?:Packer|Unpacker)\.open\z|\AManypack::Factory#(?:codec|from_json|foreach_json|to_json)\z/
 
   # Those that the msgpack gem does not have under the name MessagePack either.
-  NEW = %w[Manypack.dig Manypack.split Manypack.load_file Manypack.dump_file Manypack.foreach Manypack.from_json Manypack.foreach_json].freeze
+  NEW = %w[Manypack.dig Manypack.split Manypack.load_file Manypack.dump_file Manypack.foreach Manypack.from_json Manypack.foreach_json
+           Manypack.to_json].freeze
 
   # For each piece of code the message of its ArgumentError; here, in a Ractor and in a program.
   OUTCOMES = <<~'RUBY'

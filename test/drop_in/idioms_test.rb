@@ -11,8 +11,8 @@ class IdiomsTest < Minitest::Test
 
   # The idioms that differ, and the beginning of the row that says so.
   DIFFERENT = {
-    "full_pack at the end of to_msgpack, without an io" => "`full_pack` without an io, `reset` and `clear` inside `to_msgpack`",
-    "reset in to_msgpack" => "`full_pack` without an io, `reset` and `clear` inside `to_msgpack`",
+    "full_pack at the end of to_msgpack, without an io" => "`full_pack`, `reset` and `clear` inside `to_msgpack`",
+    "reset in to_msgpack" => "`full_pack`, `reset` and `clear` inside `to_msgpack`",
     "pack 500 levels" => "packing more than 128 levels",
     "unpack an object with to_str" => "`MessagePack.load(object)` with an object that only has `to_str`",
     "a key that is no UTF-8, symbolized" => "`symbolize_keys` and a key that is not valid UTF-8",
@@ -35,9 +35,9 @@ class IdiomsTest < Minitest::Test
     "a recursive unpacker that reads too much" => "a recursive unpacker that reads past its body",
     "an ext handler whose own input is cut" => "a decoding error raised in an ext proc",
     "Pool#load from an io" => "`Factory::Pool#load(io)`",
-    "Buffer#read of what is no Integer" => "sizes for `Buffer#read`",
-    "Buffer#read of a negative number" => "sizes for `Buffer#read`",
-    "Buffer.new with wrong options" => "sizes for `Buffer#read`",
+    "Buffer#read of what is no Integer" => "sizes for a Buffer, and its options",
+    "Buffer#read of a negative number" => "sizes for a Buffer, and its options",
+    "Buffer.new with wrong options" => "sizes for a Buffer, and its options",
     "Timestamp with bad arguments" => "`Timestamp`", "Timestamp as a key" => "`Timestamp`",
     "Timestamp#dup and frozen?" => "`Timestamp`", "Timestamp is Comparable" => "`Timestamp`",
     "Bootsnap: a cache file that is damaged" => "`MessagePack.load(io)` where bytes follow the object"

@@ -96,7 +96,7 @@ class FromJSONTest < Minitest::Test
   def test_limits
     LIMITS.each do |option, (limit, good, bad)|
       assert_equal packed(good), from_json(good, option => limit), option
-      error = assert_raises(option == :max_depth ? Manypack::StackError : Manypack::LimitError, option) { from_json(bad, option => limit) }
+      error = assert_raises(option == :max_depth ? Manypack::StackError : Manypack::LimitError, option.to_s) { from_json(bad, option => limit) }
       assert_equal option, error.limit unless option == :max_depth
       assert_raises(Manypack::UnpackError) { Manypack::Codec.new(option => limit).from_json(bad) }
     end

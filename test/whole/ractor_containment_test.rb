@@ -70,7 +70,8 @@ class RactorContainmentTest < Minitest::Test
 
   # Registered by another Ractor, it would be kept only as long as that one lives.
   REGISTERS = /rb_gc_register_(?:mark_object|address)|rb_global_variable/
-  WHEN_LOADED = %w[mp_const mp_two_classes mp_redefined_watch rb_internal_time_handlers rb_internal_stand_in rb_internal_watch].freeze
+  WHEN_LOADED = %w[mp_const mp_two_classes mp_redefined_watch rb_internal_time_handlers rb_internal_stand_in rb_internal_watch
+                   mp_foreign_set_attached rb_internal_attach_by].freeze
 
   def test_what_is_registered_with_the_collector_is_registered_when_a_file_is_loaded
     functions = Dir[File.expand_path("../../ext/manypack/**/*.c", __dir__)].flat_map do |path|

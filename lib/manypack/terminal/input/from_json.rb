@@ -8,7 +8,7 @@ module Manypack
     module FromJSON
       # Keys with a meaning: a text that begins with $, a value such as a number, and any object, packed.
       TEXT = /\A\$\$/
-      WORD = /\A\$(null|true|false|NaN|-?Infinity|-?\d+(?:\.\d+(?:e[+-]?\d+)?)?)\z/
+      WORD = /\A\$(null|true|false|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:e[+-]\d+)?)\z/
       PACKED = %r{\A\$msgpack:([A-Za-z0-9+/]*={0,2})\z}
 
       WORDS = {"null" => nil, "true" => true, "false" => false, "NaN" => Float::NAN, "Infinity" => Float::INFINITY,
@@ -191,10 +191,11 @@ module Manypack
 
       # Returns nil for a number that is written in another way than cat writes it: there would be two such keys.
       def word(word)
-        value = WORDS.fetch(word) { word.include?(".") ? Float(word) : Integer(word, 10) }
+        value = WORDS.fetch(word) { word.match?(/[.e]/) ? Float(word) : Integer(word, 10) }
         return if value.is_a?(Integer) && !INTEGERS.cover?(value)
 
-        Manypack.pack(value) if WORDS.key?(word) || value.to_s == word
+        packed = Manypack.pack(value)
+        packed if WORDS.key?(word) || Manypack.to_json(packed) == word
       end
 
       # Returns the packed object, or nil if it is none, or a key that cat writes in another way.

@@ -155,8 +155,7 @@ module Manypack
         when "fixint" then (head.byte < 0x80 ? head.byte : head.byte - 0x100).to_s
         when /\Auint/ then number_at(at + 1, number).to_s
         when /\Aint/ then signed(number_at(at + 1, number), number * 8).to_s
-        when "float32" then @bytes.byteslice(at + 1, 4).unpack1("g").to_s
-        when "float64" then @bytes.byteslice(at + 1, 8).unpack1("G").to_s
+        when /\Afloat/ then Manypack.to_json(@bytes.byteslice(at, 1 + number), allow_nan: true)
         when "str" then str_text(at + head.size, head.count)
         when "bin" then key_text(head, at) || bin_text(at + head.size, head.count)
         when "ext" then "type #{ext_type(at + head.size - 1)}, #{bin_text(at + head.size, head.count)}"
