@@ -154,28 +154,14 @@ mp_options_set_p(const mp_options *options, size_t field)
     return options->explicit >> row & 1;
 }
 
-/*
- * True for options that are checked object by object, but only if `limited`. max_bytes and max_depth are always
- * checked.
- */
-static bool
-checked_p(option_kind kind)
-{
-    return kind == TRUST || kind == LARGE || kind == COUNT || kind == STRICTNESS;
-}
-
-/* Sets the derived fields. */
+/* Sets the derived fields. What is checked object by object counts for `limited`: not max_bytes and max_depth. */
 static void
 derive(mp_options *options)
 {
-    size_t row;
+    bool limits = memcmp(&options->limits, &defaults[false].limits, sizeof(mp_limits)) != 0; /* there is no padding */
 
     options->last_key = !options->unique_keys && !options->first_key;
-    options->limited = options->unique_keys;
-    for (row = 0; row < CODEC_ROWS; row++) {
-        if (!checked_p(rows[row].kind)) continue;
-        if (field_get(options, &rows[row]) != rows[row].default_value) options->limited = true;
-    }
+    options->limited = options->untrusted || options->strict_utf8 || options->unique_keys || limits;
 }
 
 /* Resets all options that the user did not set to the defaults for this value of untrusted. */
