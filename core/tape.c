@@ -555,7 +555,7 @@ mp_tape_place(const mp_tape *tape, uint32_t entry)
 uint32_t
 mp_tape_entry_of(const mp_tape *tape, size_t offset)
 {
-    uint32_t entry = entry_from(tape, (uint32_t)offset);
+    uint32_t entry = offset ? entry_from(tape, (uint32_t)offset) : 0;
 
     return entry < tape->count && tape->entries[entry].offset == offset ? entry : tape->count;
 }

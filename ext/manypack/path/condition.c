@@ -70,7 +70,7 @@ follow(mp_search *s, const mp_query *query, size_t at)
         mp_cursor cursor;
 
         if (at == SIZE_MAX || !mp_container_p(mp_peek_kind(s->peek, at))) return SIZE_MAX;
-        cursor = mp_peek_open(s->peek, at);
+        mp_peek_open(s->peek, &cursor, at);
         if (!mp_search_find(s, &cursor, query->segments[i].selectors)) return SIZE_MAX;
         at = cursor.at;
     }
@@ -414,7 +414,7 @@ read_row(mp_search *s, const mp_wanted *wanted, size_t at, mp_row *row)
         row->end = mp_peek_over(s->peek, at);
         return;
     }
-    cursor = mp_peek_open(s->peek, at);
+    mp_peek_open(s->peek, &cursor, at);
     mp_peek_check(s->peek, mp_find_wanted(&cursor, wanted, last, row->values));
     row->end = cursor.at;
 }

@@ -163,7 +163,7 @@ value_by_object(descent *d, const mp_head *head, size_t at)
     mp_cursor cursor;
 
     if (!key || mp_search_by_bytes_p(d->search, d->selector)) return 0;
-    cursor = mp_peek_open(d->search->peek, at);
+    mp_peek_open(d->search->peek, &cursor, at);
     return mp_search_find(d->search, &cursor, d->selector) ? cursor.at : 0;
 }
 

@@ -350,7 +350,7 @@ mp_search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up
         return after ? after : mp_peek_over(s->peek, at);
     }
     if (segment->descendant) return mp_search_descend(s, at, step, wanted, up);
-    cursor = mp_peek_open(s->peek, at);
+    mp_peek_open(s->peek, &cursor, at);
     if (MP_UNLIKELY((size_t)step >= s->peek->look.walk.max_depth) && cursor.left) mp_peek_raise(s->peek, MP_E_DEPTH);
     if (segment->count > 1 || segment->selectors->kind == MP_SELECT_SLICE || s->sink == MP_SINK_ROWS) {
         if (s->sink == MP_SINK_ROWS && step + 1 == s->query->count) append_row(s, &cursor, segment);
@@ -378,9 +378,14 @@ mp_search_run(mp_search *s)
 {
     bool alone = s->peek->alone, whole = alone && s->query->count && to_the_end_p(s->query->segments);
     size_t at = s->start, end;
+    mp_cursor cursor;
 
-    if (alone && mp_container_p(mp_peek_kind(s->peek, at))) s->outermost = mp_peek_open(s->peek, at).at;
-    else if (alone) mp_peek_ended(s->peek, mp_peek_over(s->peek, at));
+    if (alone && mp_container_p(mp_peek_kind(s->peek, at))) {
+        mp_peek_open(s->peek, &cursor, at);
+        s->outermost = cursor.at;
+    } else if (alone) {
+        mp_peek_ended(s->peek, mp_peek_over(s->peek, at));
+    }
     end = mp_search_from(s, at, 0, whole, NULL);
     if (whole && !s->stopped) mp_peek_ended(s->peek, end);
 }

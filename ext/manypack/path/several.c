@@ -144,8 +144,9 @@ go_on_together(const state *states, int i, int n, size_t *values, state *next)
 static mp_cursor
 open_container(mp_peek *peek, size_t at, uint32_t depth)
 {
-    mp_cursor cursor = mp_peek_open(peek, at);
+    mp_cursor cursor;
 
+    mp_peek_open(peek, &cursor, at);
     if (MP_UNLIKELY(depth / LEVEL > peek->look.walk.max_depth) && cursor.left) mp_peek_raise(peek, MP_E_DEPTH);
     return cursor;
 }

@@ -15,8 +15,7 @@ mp_peek_refresh(mp_peek *peek)
 void
 mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
 {
-    uint64_t *left = peek->places;
-    uint32_t max_depth;
+    mp_walk *walk = &peek->look.walk;
 
     peek->message = message;
     peek->codec_object = codec;
@@ -26,9 +25,13 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->unique_keys = false;
     peek->in_turn = false;
     peek->alone = peek->outermost = false;
-    max_depth = mp_unpack_max_depth(&peek->codec->options);
-    if (!index && max_depth >= MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth + 1);
-    mp_look_init(&peek->look, NULL, (size_t)RSTRING_LEN(message), left, max_depth);
+    peek->look.size = (size_t)RSTRING_LEN(message);
+    peek->look.tape = NULL;
+    walk->left = peek->places;
+    walk->max_depth = mp_unpack_max_depth(&peek->codec->options);
+    if (!index && walk->max_depth >= MP_PEEK_PLACES) {
+        walk->left = ALLOCV_N(uint64_t, peek->memory, walk->max_depth + 1);
+    }
     mp_peek_refresh(peek);
 }
 
@@ -69,15 +72,12 @@ mp_peek_raise_shape(const mp_peek *peek, const char *expected, size_t offset)
     mp_raise_shape(expected, found, offset, mp_message_whole(peek->message));
 }
 
-mp_cursor
-mp_peek_open(mp_peek *peek, size_t offset)
+void
+mp_peek_open(mp_peek *peek, mp_cursor *cursor, size_t offset)
 {
-    mp_cursor cursor;
-
-    mp_peek_check(peek, mp_cursor_open(&cursor, &peek->look, offset));
+    mp_peek_check(peek, mp_cursor_open(cursor, &peek->look, offset));
     peek->outermost = peek->alone && !offset;
-    if (MP_LIKELY(mp_container_p(cursor.kind))) return cursor;
-    mp_peek_raise_shape(peek, "a map or an array", offset);
+    if (MP_UNLIKELY(!mp_container_p(cursor->kind))) mp_peek_raise_shape(peek, "a map or an array", offset);
 }
 
 size_t
@@ -236,13 +236,13 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
  * an equal key, which may be the one that counts.
  */
 static size_t
-find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALUE obj)
+find_other(mp_peek *peek, mp_cursor *cursor, size_t value, VALUE obj)
 {
     bool first = which_of(peek) == MP_FIND_FIRST;
     mp_cursor end = *cursor;
     size_t other;
 
-    *cursor = start;
+    mp_peek_open(peek, cursor, cursor->head);
     other = find_object(peek, cursor, value && first ? value : SIZE_MAX, obj);
     if (other && value && which_of(peek) == MP_FIND_ONLY) mp_peek_raise(peek, MP_E_DUPLICATE_KEY);
     if (other && (first || other > value)) return other;
@@ -283,7 +283,6 @@ find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const m
 static bool
 find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
-    mp_cursor start = *cursor;
     const mp_key_table *table = table_of(peek, cursor);
     bool others = mp_ext_keys_p(peek->codec), last = others && stands_for_text_p(peek, obj);
     mp_key key;
@@ -292,7 +291,7 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 
     others = (others || !simple) && (!table || table->others);
     if (simple && !last) value = find_simple(peek, cursor, table, &key);
-    if (others) value = find_other(peek, cursor, start, value, obj);
+    if (others) value = find_other(peek, cursor, value, obj);
     if (simple && last && !value) {
         mp_simple_key(obj, &key); /* comparing the others may have moved the bytes of obj */
         value = find_simple(peek, cursor, table_of(peek, cursor), &key);

@@ -110,7 +110,7 @@ mp_peek_fixnum(const mp_peek *peek, size_t offset)
 VALUE mp_kind_symbol(mp_kind kind);
 
 /* Opens the container at an offset: the cursor is at its first object. ShapeError if it is no container. */
-mp_cursor mp_peek_open(mp_peek *peek, size_t offset);
+void mp_peek_open(mp_peek *peek, mp_cursor *cursor, size_t offset);
 
 /*
  * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the

@@ -427,7 +427,7 @@ locate(splice *s, mp_range r, uint32_t head, size_t offset)
     check_level(r);
     if (offset >= s->peek.look.size) mp_peek_over(&s->peek, offset); /* raises */
     if (!mp_container_p(mp_peek_kind(&s->peek, offset))) return locate_leaf(s, r, head, offset);
-    cursor = mp_peek_open(&s->peek, offset);
+    mp_peek_open(&s->peek, &cursor, offset);
     if (r.depth >= s->max_depth && cursor.left) mp_peek_raise(&s->peek, MP_E_DEPTH);
     opened = add_edit(s, HEAD, r, head, offset, cursor.at);
     opened->array = cursor.kind == MP_ARRAY;
@@ -453,7 +453,7 @@ call_blocks(splice *s)
         VALUE value;
 
         if (called->kind != CALL) continue;
-        value = mp_view_value_at(&s->peek, mp_view_root(s->view), called->at, called->end);
+        value = mp_view_value_at(&s->peek, s->view, called->at, called->end);
         value = rb_funcallv(mp_changes_object(&s->changes, called->object), rb_intern("call"), 1, &value);
         mp_peek_refresh(&s->peek);
         called->kind = ONE;

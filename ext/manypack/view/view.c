@@ -121,10 +121,8 @@ index_of(VALUE self)
 }
 
 static size_t
-peek_by(VALUE self, mp_peek *peek, VALUE index)
+peek_by(const mp_view *view, mp_peek *peek, VALUE index)
 {
-    const mp_view *view = view_get(self);
-
     mp_peek_init(peek, view->source, view->codec, index);
     peek->alone = view->end == MP_VIEW_END_OF_SOURCE;
     return view->offset;
@@ -133,14 +131,15 @@ peek_by(VALUE self, mp_peek *peek, VALUE index)
 size_t
 mp_view_peek(VALUE self, mp_peek *peek, mp_look_for what)
 {
-    VALUE root, index = view_get(self)->index;
+    const mp_view *view = view_get(self);
+    VALUE root;
     bool first;
 
-    if (MP_LIKELY(!RB_SPECIAL_CONST_P(index))) return peek_by(self, peek, index);
+    if (MP_LIKELY(!RB_SPECIAL_CONST_P(view->index))) return peek_by(view, peek, view->index);
     root = mp_view_root(self);
     first = !view_get(root)->index && !RB_OBJ_FROZEN(root);
     if (first && what != MP_LOOK_FOR_ONE) view_get(root)->index = Qtrue;
-    return peek_by(self, peek, first && what == MP_LOOK_FOR_ALL ? 0 : index_of(self));
+    return peek_by(view, peek, first && what == MP_LOOK_FOR_ALL ? 0 : index_of(self));
 }
 
 size_t
@@ -148,7 +147,7 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
 {
     VALUE index = view_get(mp_view_root(self))->index;
 
-    return peek_by(self, peek, RB_SPECIAL_CONST_P(index) ? 0 : index);
+    return peek_by(view_get(self), peek, RB_SPECIAL_CONST_P(index) ? 0 : index);
 }
 
 void
@@ -194,13 +193,13 @@ view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 }
 
 VALUE
-mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
+mp_view_value_at(mp_peek *peek, VALUE view, size_t offset, size_t end)
 {
-    VALUE value = mp_peek_fixnum(peek, offset);
+    VALUE value = mp_peek_fixnum(peek, offset), root;
 
     if (value != Qundef) return value;
     if (!mp_container_p(mp_peek_kind(peek, offset))) return mp_peek_object(peek, offset);
-    if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    root = view ? mp_view_root(view) : view_new(peek->message, peek->codec_object, 0, 0, 0);
     if (!offset && !end) end = view_get(root)->end;
     value = view_new(peek->message, peek->codec_object, root, offset, end);
     return seal(value, &peek->codec->options, RB_OBJ_FROZEN(root));
@@ -476,11 +475,12 @@ mp_view_head(VALUE self)
 {
     const mp_view *view = view_get(self);
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source);
+    mp_cursor cursor;
     mp_head head;
     mp_peek peek;
 
     if (mp_head_read(bytes + view->offset, bytes + RSTRING_LEN(view->source), &head) != MP_OK ||
-        !mp_container_p(head.kind)) mp_peek_open(&peek, mp_view_peek_once(self, &peek)); /* raises */
+        !mp_container_p(head.kind)) mp_peek_open(&peek, &cursor, mp_view_peek_once(self, &peek)); /* raises */
     return head;
 }
 

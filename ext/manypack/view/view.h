@@ -59,9 +59,9 @@ size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
 /*
  * The value at an offset, which must be inside the message: a container as a View, any other object built. end is the
- * offset after it, or 0 if it is not known. root is the View of the message, or 0 if there is none yet.
+ * offset after it, or 0 if it is not known. view is any View of the message, or 0 if there is none yet.
  */
-VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end);
+VALUE mp_view_value_at(mp_peek *peek, VALUE view, size_t offset, size_t end);
 
 /*
  * Makes the root View for parts of a message, which is a frozen binary String. origin is a View of the same message,

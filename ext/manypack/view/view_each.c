@@ -5,12 +5,12 @@
 
 /* The value at the cursor. Moves the cursor past it. */
 static VALUE
-next_value(mp_peek *peek, mp_cursor *cursor, VALUE root)
+next_value(mp_peek *peek, mp_cursor *cursor, VALUE view)
 {
     size_t offset = cursor->at;
 
     mp_peek_check(peek, mp_cursor_next(cursor));
-    return mp_view_value_at(peek, root, offset, cursor->at);
+    return mp_view_value_at(peek, view, offset, cursor->at);
 }
 
 /* The same for a map key. */
@@ -58,15 +58,14 @@ rb_view_size(VALUE self)
 static VALUE
 rb_view_each(VALUE self)
 {
-    VALUE root = mp_view_root(self);
     mp_cursor cursor;
     mp_peek peek;
 
     RETURN_SIZED_ENUMERATOR(self, 0, NULL, view_size);
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ALL));
+    mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_FOR_ALL));
     while (cursor.left) {
         VALUE key = cursor.kind == MP_MAP ? next_key(&peek, &cursor) : Qundef;
-        VALUE value = next_value(&peek, &cursor, root);
+        VALUE value = next_value(&peek, &cursor, self);
 
         rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(&peek);
@@ -83,17 +82,17 @@ rb_view_each(VALUE self)
 static VALUE
 objects_of(VALUE self, bool keys, bool values, size_t *end)
 {
-    VALUE objects = rb_ary_new(), root = mp_view_root(self);
+    VALUE objects = rb_ary_new();
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ALL));
+    mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_FOR_ALL));
     if (cursor.kind != MP_MAP) mp_peek_raise_shape(&peek, "a map", cursor.head);
     while (cursor.left) {
         if (keys) rb_ary_push(objects, next_key(&peek, &cursor));
         else mp_peek_check(&peek, mp_cursor_next(&cursor));
         mp_peek_refresh(&peek);
-        if (values) rb_ary_push(objects, next_value(&peek, &cursor, root));
+        if (values) rb_ary_push(objects, next_value(&peek, &cursor, self));
         else mp_peek_check(&peek, mp_cursor_next(&cursor));
         mp_peek_refresh(&peek);
     }
@@ -138,13 +137,13 @@ rb_view_values(VALUE self)
 
 /* The elements of an array or the pairs of a map, at the cursor, an Array. */
 static VALUE
-elements_of(mp_peek *peek, mp_cursor *cursor, VALUE root)
+elements_of(mp_peek *peek, mp_cursor *cursor, VALUE view)
 {
     VALUE elements = rb_ary_new();
 
     while (cursor->left) {
         VALUE key = cursor->kind == MP_MAP ? next_key(peek, cursor) : Qundef;
-        VALUE value = next_value(peek, cursor, root);
+        VALUE value = next_value(peek, cursor, view);
 
         rb_ary_push(elements, key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(peek);
@@ -179,14 +178,14 @@ pass_leaves(mp_peek *peek, mp_cursor *cursor)
 static VALUE
 rb_view_elements(VALUE self)
 {
-    VALUE root = mp_view_root(self), elements;
+    VALUE elements;
     mp_cursor cursor;
     mp_peek peek;
     size_t at;
 
     at = mp_view_peek(self, &peek, MP_LOOK_FOR_ALL);
-    cursor = mp_peek_open(&peek, at);
-    elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, root);
+    mp_peek_open(&peek, &cursor, at);
+    elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, self);
     mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return elements;
@@ -243,7 +242,7 @@ possible_p(const mp_peek *peek, size_t at, VALUE object)
 
 /* True if one of the elements from the cursor on is equal to an object, up to which the cursor moves. */
 static bool
-element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, VALUE object)
+element_p(mp_peek *peek, mp_cursor *cursor, VALUE view, VALUE object)
 {
     bool built = RB_TYPE_P(object, T_HASH) || RB_TYPE_P(object, T_ARRAY); /* a View would only be built then */
     bool found = false;
@@ -254,7 +253,7 @@ element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, VALUE object)
 
         mp_peek_check(peek, mp_cursor_next(cursor));
         if (!possible_p(peek, at, object)) continue;
-        element = built ? mp_peek_object(peek, at) : mp_view_value_at(peek, root, at, cursor->at);
+        element = built ? mp_peek_object(peek, at) : mp_view_value_at(peek, view, at, cursor->at);
         found = RTEST(rb_equal(element, object));
         mp_peek_refresh(peek);
     }
@@ -271,14 +270,13 @@ element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, VALUE object)
 static VALUE
 rb_view_include_p(VALUE self, VALUE object)
 {
-    VALUE root = mp_view_root(self);
     mp_cursor cursor;
     mp_peek peek;
     bool found;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
+    mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     if (cursor.kind == MP_MAP) found = mp_peek_find(&peek, &cursor, object);
-    else found = element_p(&peek, &cursor, root, object);
+    else found = element_p(&peek, &cursor, self, object);
     if (!found && cursor.kind == MP_ARRAY) mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     RB_GC_GUARD(object);

@@ -15,8 +15,8 @@ find(VALUE self, VALUE key)
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
-    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
+    mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
+    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, self, cursor.at, 0);
     mp_peek_end(&peek);
     return found;
 }
@@ -67,7 +67,7 @@ object_keys(VALUE self)
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek_once(self, &peek));
+    mp_peek_open(&peek, &cursor, mp_view_peek_once(self, &peek));
     while (cursor.left) {
         size_t at = cursor.at;
         mp_kind kind = mp_peek_kind(&peek, at);
@@ -120,7 +120,7 @@ value_of(VALUE self, VALUE offsets, VALUE key)
 
     if (NIL_P(offset)) return Qnil;
     mp_view_peek_once(self, &peek);
-    value = mp_view_value_at(&peek, mp_view_root(self), NUM2SIZET(offset), 0);
+    value = mp_view_value_at(&peek, self, NUM2SIZET(offset), 0);
     mp_peek_end(&peek);
     return value;
 }
@@ -162,13 +162,11 @@ dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
 }
 
 /* Opens the container at an offset, which is inside of the one that was opened last. */
-static mp_cursor
-open_inside(mp_peek *peek, size_t offset)
+static void
+open_inside(mp_peek *peek, mp_cursor *cursor, size_t offset)
 {
-    mp_cursor cursor = mp_peek_open(peek, offset);
-
-    if (MP_UNLIKELY(!--peek->look.walk.max_depth) && cursor.left) mp_peek_raise(peek, MP_E_DEPTH);
-    return cursor;
+    mp_peek_open(peek, cursor, offset);
+    if (MP_UNLIKELY(!--peek->look.walk.max_depth) && cursor->left) mp_peek_raise(peek, MP_E_DEPTH);
 }
 
 /*
@@ -176,7 +174,7 @@ open_inside(mp_peek *peek, size_t offset)
  * has opened.
  */
 static VALUE
-dig(mp_peek *peek, VALUE root, size_t offset, int opened, int argc, const VALUE *argv)
+dig(mp_peek *peek, VALUE view, size_t offset, int opened, int argc, const VALUE *argv)
 {
     int i;
 
@@ -184,11 +182,12 @@ dig(mp_peek *peek, VALUE root, size_t offset, int opened, int argc, const VALUE 
         mp_cursor cursor;
 
         if (!mp_container_p(mp_peek_kind(peek, offset))) return dig_object(peek, offset, argc - i, argv + i);
-        cursor = i + opened ? open_inside(peek, offset) : mp_peek_open(peek, offset);
+        if (i + opened) open_inside(peek, &cursor, offset);
+        else mp_peek_open(peek, &cursor, offset);
         if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
         offset = cursor.at;
     }
-    return mp_view_value_at(peek, root, offset, 0);
+    return mp_view_value_at(peek, view, offset, 0);
 }
 
 /* --- digging in one pass ------------------------------------------------------------------------------ */
@@ -269,8 +268,10 @@ dig_container(dig_walk *d, size_t at, int step, bool wanted)
 {
     mp_peek *peek = d->peek;
     size_t max_depth = peek->look.walk.max_depth;
-    mp_cursor cursor = step ? open_inside(peek, at) : mp_peek_open(peek, at);
+    mp_cursor cursor;
 
+    if (step) open_inside(peek, &cursor, at);
+    else mp_peek_open(peek, &cursor, at);
     if (cursor.kind == MP_MAP) dig_map(d, &cursor, step);
     else dig_array(d, &cursor, step, wanted);
     peek->look.walk.max_depth = max_depth;
@@ -282,15 +283,15 @@ dig_container(dig_walk *d, size_t at, int step, bool wanted)
  * would have to go back for its value, and read it once more for each map around it.
  */
 static VALUE
-dig_once(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
+dig_once(mp_peek *peek, VALUE view, size_t offset, int argc, const VALUE *argv)
 {
     dig_walk d = {.peek = peek, .argc = argc, .argv = argv, .last = peek->codec->options.last_key, .found = offset};
 
-    if (mp_ext_keys_p(peek->codec)) return dig(peek, root, offset, 0, argc, argv);
+    if (mp_ext_keys_p(peek->codec)) return dig(peek, view, offset, 0, argc, argv);
     if (step_inside_p(&d, offset, 0)) dig_container(&d, offset, 0, false);
     if (d.found == SIZE_MAX) return Qnil;
     if (d.step) peek->look.walk.max_depth -= (size_t)d.step - 1;
-    return dig(peek, root, d.found, d.step, argc - d.step, argv + d.step);
+    return dig(peek, view, d.found, d.step, argc - d.step, argv + d.step);
 }
 
 /* True for a String that begins as the text of a Path, or has an index in brackets. */
@@ -334,13 +335,13 @@ nothing_by_text(VALUE self, VALUE key)
 static VALUE
 dig_steps(VALUE self, int argc, const VALUE *argv)
 {
-    VALUE found, root = mp_view_root(self);
+    VALUE found;
     mp_peek peek;
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
     offset = mp_view_peek(self, &peek, argc > STEPS_OF_A_WALK ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE);
-    found = peek.index ? dig(&peek, root, offset, 0, argc, argv) : dig_once(&peek, root, offset, argc, argv);
+    found = peek.index ? dig(&peek, self, offset, 0, argc, argv) : dig_once(&peek, self, offset, argc, argv);
     mp_peek_end(&peek);
     return found;
 }
@@ -385,7 +386,7 @@ rb_view_key_p(VALUE self, VALUE key)
     mp_peek peek;
     bool found;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
+    mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     found = mp_peek_find(&peek, &cursor, key);
     mp_peek_end(&peek);
     return found ? Qtrue : Qfalse;
@@ -395,18 +396,18 @@ rb_view_key_p(VALUE self, VALUE key)
 static VALUE
 find_names(VALUE self, VALUE names)
 {
-    VALUE pairs = rb_hash_new(), root = mp_view_root(self);
+    VALUE pairs = rb_hash_new();
     mp_cursor opened;
     mp_peek peek;
     long i;
 
-    opened = mp_peek_open(&peek, mp_view_peek(self, &peek, RARRAY_LEN(names) > 1 ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE));
+    mp_peek_open(&peek, &opened, mp_view_peek(self, &peek, RARRAY_LEN(names) > 1 ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE));
     for (i = 0; i < RARRAY_LEN(names); i++) { /* anew each time: user code may change the Array */
         VALUE name = RARRAY_AREF(names, i);
         mp_cursor cursor = opened;
 
         if (!mp_peek_find(&peek, &cursor, name)) continue;
-        rb_hash_aset(pairs, name, mp_view_value_at(&peek, root, cursor.at, 0));
+        rb_hash_aset(pairs, name, mp_view_value_at(&peek, self, cursor.at, 0));
         mp_peek_refresh(&peek);
     }
     mp_peek_end(&peek);
