@@ -188,7 +188,7 @@ view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
     VALUE self = TypedData_Make_Struct(cView, mp_view, &view_type, view);
 
     *view = (mp_view){.source = source, .codec = codec, .root = root, .offset = offset, .end = end};
-    if (root && !RB_SPECIAL_CONST_P(view_get(root)->index)) view->index = view_get(root)->index;
+    if (root && !RB_SPECIAL_CONST_P(mp_view_data(root)->index)) view->index = mp_view_data(root)->index;
     return self;
 }
 
@@ -200,7 +200,7 @@ mp_view_value_at(mp_peek *peek, VALUE view, size_t offset, size_t end)
     if (value != Qundef) return value;
     if (!mp_container_p(mp_peek_kind(peek, offset))) return mp_peek_object(peek, offset);
     root = view ? mp_view_root(view) : view_new(peek->message, peek->codec_object, 0, 0, 0);
-    if (!offset && !end) end = view_get(root)->end;
+    if (!offset && !end) end = mp_view_data(root)->end;
     value = view_new(peek->message, peek->codec_object, root, offset, end);
     return seal(value, &peek->codec->options, RB_OBJ_FROZEN(root));
 }
