@@ -190,6 +190,33 @@ class FromJSONTest < Minitest::Test
     assert_raises(Manypack::JSONError) { from_json("[#{"1" * 1_000_000}]") }
   end
 
+  # Wherever it is in the 16 bytes that are looked at together, and whatever is before and after it.
+  def test_a_byte_that_is_not_utf8_is_the_one_to_blame
+    ["\x80", "\xBF\xBF", "\xC0\x80", "\xC3", "\xE0\x9F\xBF", "\xE2\x82", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xFF"].each do |wrong|
+      (0..33).to_a.product(["", "a", "é", "😀", "\\n"], ["", "z", "é"]).each do |n, before, after|
+        good = "[\"#{"x" * n}#{before}"
+        error = assert_raises(Manypack::JSONError) { Manypack.from_json("#{good}#{wrong}#{after}\"]") }
+        assert_equal ["byte 0x%02x is not UTF-8, at $[0], line 1, column %d" % [wrong.getbyte(0), good.size + 1], good.bytesize], [error.message, error.offset]
+      end
+    end
+  end
+
+  def test_the_message_about_a_number_shows_the_number_and_nothing_after_it
+    ["\xFF", "\0", "\e[31m", "\"x", "é", "\u202E"].product(["01", "-1e400", "1#{"0" * 20}"]).each do |after, number|
+      message = assert_raises(Manypack::JSONError) { Manypack.from_json("[#{number}#{after}]") }.message
+      assert_match(/(\A|[ ])#{number} (has|is|does)/, message)
+      assert_predicate message, :valid_encoding?
+      refute_match(/[^ -~]/, message)
+    end
+  end
+
+  def test_an_integer_of_very_many_digits_is_refused_also_where_larger_ones_have_a_type
+    factory = Manypack::Factory.new.tap { |one| one.register_common(:bigint) }
+    assert_equal [10**9_999], factory.load(factory.from_json("[1#{"0" * 9_999}]"))
+    error = assert_raises(Manypack::JSONError) { factory.from_json("[1#{"0" * 10_000}]") }
+    assert_equal "the Integer 1#{"0" * 39}... has more than 10000 digits, at $[0], line 1, column 2", error.message
+  end
+
   def test_in_a_ractor
     assert_equal packed('{"a":[1]}'), Ractor.new('{"a":[1]}') { |text| Manypack.from_json(text) }.then { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }
   end

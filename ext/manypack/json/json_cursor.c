@@ -32,17 +32,19 @@ mp_json_pass_line_space(const mp_json_cursor *c, const uint8_t *p)
 
 /* --- strings ---------------------------------------------------------------------------------------- */
 
-/* The first byte that is not UTF-8. */
+/* The first byte that is not UTF-8, in n bytes that have one. */
 static const uint8_t *
 wrong_byte(const uint8_t *p, size_t n)
 {
-    size_t good = 0;
+    const uint8_t *end = p + n;
 
-    for (size_t i = 1; i <= n; i++) {
-        if ((i == n || (p[i] & 0xc0) != 0x80) && !mp_utf8_valid_p(p + good, i - good)) break;
-        if (i == n || (p[i] & 0xc0) != 0x80) good = i;
+    while (p < end) {
+        size_t bytes = *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+
+        if (bytes > (size_t)(end - p) || !mp_utf8_valid_p(p, bytes)) break;
+        p += bytes;
     }
-    return p + good;
+    return p;
 }
 
 const uint8_t *

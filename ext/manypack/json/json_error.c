@@ -51,7 +51,7 @@ quoted(const mp_json_packer *t, const uint8_t *p)
         for (p++; p < end && *p != '"'; p++) p += *p == '\\' && end - p > 1;
         if (p < end) p++;
     } else {
-        while (p < end && *p > ' ' && *p != ',' && *p != ']' && *p != '}') p++;
+        while (p < end && memchr("0123456789+-.eE", *p, 15)) p++;
     }
     while (p > from && p == end && p < t->c.end && (*p & 0xc0) == 0x80) p--, end--;
     text = rb_utf8_str_new((const char *)from, p - from);
@@ -98,6 +98,10 @@ words_of(const mp_json_packer *t)
                               quoted(t, at));
       case MP_JSON_LARGE: return rb_enc_sprintf(mp_utf8, "%" PRIsVALUE " is too large for a Float", quoted(t, at));
       case MP_JSON_BIG:
+        if (t->codec->types && t->codec->types->integer) {
+            return rb_enc_sprintf(mp_utf8, "the Integer %" PRIsVALUE " has more than %d digits", quoted(t, at),
+                                  MP_JSON_BIGNUM_MOST);
+        }
         return rb_enc_sprintf(mp_utf8, "the Integer %" PRIsVALUE " has more than 64 bits; register_common(:bigint) on "
                               "a Factory packs it", quoted(t, at));
       case MP_JSON_TWICE: return rb_enc_sprintf(mp_utf8, "the key %" PRIsVALUE " is there twice", quoted(t, at));

@@ -369,8 +369,6 @@ close_container(mp_json_packer *t, const uint8_t *p)
 
 /* --- values ------------------------------------------------------------------------------------------ */
 
-enum { BIGNUM_MOST = 10000 }; /* digits: making an Integer of n digits takes more than n steps */
-
 /* Packs an Integer of more than 64 bits, if it has an ext type. */
 static bool
 put_bignum(mp_json_packer *t, const mp_json_number *number, const uint8_t *end)
@@ -379,7 +377,7 @@ put_bignum(mp_json_packer *t, const mp_json_number *number, const uint8_t *end)
     VALUE packed;
     mp_head head;
 
-    if (!t->codec->types || !t->codec->types->integer || n > BIGNUM_MOST) {
+    if (!t->codec->types || !t->codec->types->integer || n > MP_JSON_BIGNUM_MOST) {
         mp_json_fail(&t->c, MP_JSON_BIG, number->from);
         return false;
     }

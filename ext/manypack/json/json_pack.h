@@ -6,6 +6,8 @@
 #include "json/json_cursor.h"
 #include "json/json_keys.h"
 
+enum { MP_JSON_BIGNUM_MOST = 10000 }; /* digits: making an Integer of n digits takes more than n steps */
+
 /* An open container. */
 typedef struct {
     size_t head;    /* offset in the output */
