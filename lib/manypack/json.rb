@@ -67,6 +67,8 @@ module Manypack
   # complete: then it searches for its end in what comes, so that each byte is parsed twice at most.
   class JSONTexts # :nodoc:
     READ_BYTES = 1 << 16
+    NEWLINE = "\n".b.freeze # in the encoding of @rest: for another one, Ruby would look at all bytes of it first
+    private_constant :NEWLINE
 
     # Yields the bytes of each text of an io, or of the file with that path.
     def self.foreach(codec, source, &block)
@@ -129,18 +131,17 @@ module Manypack
     # Returns all bytes of the io, if they are not above max_bytes.
     def read
       most = Internal.max_bytes(@codec)
-      while @rest.bytesize <= most && (piece = next_piece) # above that, from_json raises
-        @rest << piece
-      end
+      nil while @rest.bytesize <= most && read_more? # above that, from_json raises
       @rest
     end
 
     private
 
     def run
-      while (piece = next_piece)
-        @rest << piece
-        work { yield false } if end_near?
+      before = 0
+      while read_more?
+        work { yield false } if end_near?(before)
+        before = @rest.bytesize
       end
       work { yield true }
       nil
@@ -156,21 +157,17 @@ module Manypack
       @searched = @state = 0
     end
 
-    # True unless a text is known to be incomplete, also with what has come now, and may be as long as it is.
-    def end_near?
-      return @rest.include?("\n") if @lines
+    # True unless a text is known to be incomplete, also with what has come now after the bytes `before`, and may be as
+    # long as it is.
+    def end_near?(before)
+      return @rest.index(NEWLINE, before) if @lines
       return true unless @searched
 
       found, @searched, @state = Internal.json_end(@rest, @searched, @state)
       found || @rest.bytesize > Internal.max_bytes(@codec)
     end
 
-    def next_piece
-      piece = @io.respond_to?(:readpartial) ? @io.readpartial(READ_BYTES) : @io.read(READ_BYTES)
-      piece unless piece.nil? || piece.empty?
-    rescue EOFError
-      nil
-    end
+    def read_more? = Internal.read_more(@io, READ_BYTES, @rest)
   end
   private_constant :JSONTexts
 

@@ -13,6 +13,8 @@ class JSONTextsTest < Minitest::Test
   STREAM = "1 2\n[3]{\"a\":\"é\\\"\\u0041\"}\r\n\"]\\\\\" true null\t-1.5e3 [[],{\"b\":[1,2]}] \n"
   OBJECTS = [1, 2, [3], { "a" => "é\"A" }, "]\\", true, nil, -1.5e3, [[], { "b" => [1, 2] }]].freeze
 
+  LINES = Manypack.const_get(:JSONTexts)
+
   # Returns its bytes in pieces of a size.
   class Pieces
     attr_reader :reads
@@ -116,6 +118,36 @@ class JSONTextsTest < Minitest::Test
     text = "[#{(["\"#{"x" * 90}\""] * 20_000).join(",")}]"
     assert_equal [20_000], objects(Pieces.new(text, 500)).map(&:size)
     assert_equal [1], objects(Pieces.new("1#{" " * 100_000}", 100))
+  end
+
+  # Also if each is a line: what was read before is not looked through again for its end, nor to count its lines.
+  def test_a_long_line_takes_linear_time
+    text = "\"#{"x" * 4_000_000}\""
+    each = ->(io, **options) { [].tap { |found| LINES.new(Manypack::Codec.new, io, lines: true).each_batch(**options) { |*answer| found << answer } } }
+    assert_equal [[Manypack.pack("x" * 4_000_000)]], each.call(Pieces.new("#{text}\n", 500))
+    odd = each.call(StringIO.new("#{text}\n\n#{"{\"$a\":1}\n" * 6_000}"), odd: true)
+    assert_equal [1, *3..6_002], odd.map(&:last)
+  end
+
+  # What IoAnswersTest demands of all that read from an io.
+  Converts = Struct.new(:to_str)
+  Script = Struct.new(:answers) { def readpartial(_most) = answers.shift.then { |answer| answer.is_a?(Exception) ? raise(answer) : answer } }
+  READERS = [->(io) { Manypack.foreach_json(io).to_a.join }, ->(io) { Manypack.from_json(io) }, ->(io) { StringIO.new("".b).tap { |out| Manypack.from_json(io, out) }.string }].freeze
+
+  def test_an_io_may_answer_strings_of_any_encoding
+    pieces = ["[\"é", "é\"]"]
+    ways = [:itself, :b, ->(piece) { piece.dup.force_encoding("UTF-16LE") }, ->(piece) { Converts.new(piece) }, ->(piece) { piece.dup.freeze }].map(&:to_proc)
+    ways.product(ways, READERS).each { |one, other, read| assert_equal Manypack.pack(["éé"]), read.call(Script.new([one.call(pieces[0]), other.call(pieces[1])])) }
+  end
+
+  def test_an_io_that_answers_no_string_or_raises
+    [42, :symbol, false, ["x"], Object].product(READERS, [[], ["[1"]]).each do |answer, read, pieces|
+      error = assert_raises(TypeError) { read.call(Script.new([*pieces, answer])) }
+      assert_match(/readpartial of .*Script must return a String, got #{answer.class}/, error.message)
+    end
+    [IOError.new("torn"), Class.new(EOFError).new("lost")].product(READERS, [[], ["[1"]]).each do |raised, read, pieces|
+      assert_same raised, assert_raises(raised.class) { read.call(Script.new([*pieces, raised])) }
+    end
   end
 
   def test_codecs_and_factories_have_the_same_doors

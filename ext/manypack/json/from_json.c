@@ -140,7 +140,8 @@ from_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
  *
  * Raises JSONError, StackError above max_depth, or LimitError above another limit. Each includes DecodeError and has
  * the line and the column in characters, the offset in bytes and the path. Raises TypeError for a source that cannot be
- * read, and ArgumentError, TypeError or RangeError for unknown or invalid options, and for a text of 4 GB.
+ * read, and ArgumentError, TypeError or RangeError for unknown or invalid options, and for a text of 4 GB. A
+ * String that is not valid in an encoding other than UTF-8 raises the EncodingError of String#encode.
  *
  *   Manypack.from_json('{"id": 1}')                          #=> "\x81\xA2id\x01"
  *   Manypack::View.new(Manypack.from_json('{"id": 1}'))["id"] #=> 1
@@ -180,6 +181,8 @@ typedef struct {
     bool last; /* no more bytes come */
     bool each; /* yields the bytes of each text; otherwise the output is that of all */
     bool places; /* and its line */
+    mp_json_origin place; /* of the text that was yielded last, which is at `passed` */
+    const uint8_t *passed;
 } text_run;
 
 /* Skips what may be between texts. */
@@ -225,12 +228,12 @@ yield_text(text_run *run, const uint8_t *p)
 {
     mp_out *out = &run->t.out.out;
     VALUE values[2] = {rb_str_new((const char *)out->start, (long)mp_out_size(out)), Qnil};
-    mp_json_origin at = run->origin;
 
     mp_out_commit(out, out->start);
     if (run->places) {
-        mp_json_pass(&at, run->t.start, p);
-        values[1] = SIZET2NUM(at.line + 1);
+        mp_json_pass(&run->place, run->passed, p);
+        run->passed = p;
+        values[1] = SIZET2NUM(run->place.line + 1);
     }
     rb_yield_values2(run->places ? 2 : 1, values);
 }
@@ -322,7 +325,8 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
         .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
         .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,
     };
-    run.done = run.t.start;
+    run.place = run.origin;
+    run.done = run.passed = run.t.start;
     run.last = RTEST(last);
     run.each = rb_block_given_p();
     run.places = RTEST(places);
@@ -345,6 +349,21 @@ static VALUE
 rb_internal_max_bytes(VALUE self, VALUE codec)
 {
     return SIZET2NUM(mp_codec_get(codec)->options.max_bytes);
+}
+
+/* call-seq: Internal.read_more(io, size, bytes) -> true or false: reads at the end of bytes; false at that of the io */
+static VALUE
+rb_internal_read_more(VALUE self, VALUE io, VALUE size, VALUE bytes)
+{
+    mp_io_end end = {.of_any_class = false};
+    size_t n = NUM2SIZET(size);
+    VALUE piece = mp_io_read(io, mp_io_way_of(io), n, n, 0, &end);
+
+    if (NIL_P(piece)) return Qfalse;
+    StringValue(bytes);
+    rb_str_cat(bytes, RSTRING_PTR(piece), RSTRING_LEN(piece));
+    RB_GC_GUARD(piece);
+    return Qtrue;
 }
 
 /* call-seq: Internal.write_all(io, packed) -> nil */
@@ -415,6 +434,7 @@ Init_manypack_from_json(void)
     MP_DEFINE_INTERNAL("codec_for_json", rb_internal_codec_for_json, 3);
     MP_DEFINE_INTERNAL("json_texts", rb_internal_json_texts, 6);
     MP_DEFINE_INTERNAL("max_bytes", rb_internal_max_bytes, 1);
+    MP_DEFINE_INTERNAL("read_more", rb_internal_read_more, 3);
     MP_DEFINE_INTERNAL("write_all", rb_internal_write_all, 2);
     MP_DEFINE_INTERNAL("json_end", rb_internal_json_end, 3);
 }
