@@ -3,19 +3,19 @@
  * use, which are all below it. From the ground up, with the folders that each may use; core, beside ext, is MessagePack
  * without Ruby:
  *
- *   base      versions of Ruby, options, errors, the user's io and code        core
- *   caches    what a Ractor keeps from one call to the next                    base core
- *   codec     extension types and options, immutable                           base caches core
- *   buffer    bytes in chunks, and who may use them                            base caches core
- *   pack      objects to bytes: Packer                                         base caches codec buffer core
- *   unpack    bytes to objects                                                 base caches codec core
- *   stream    objects from bytes that come in pieces: Unpacker                 base caches codec buffer unpack core
- *   view      finding and changing values in bytes without unpacking: View     base caches codec pack unpack core
- *   path      queries for values in bytes: Path                                base view core
- *   json      bytes to JSON and back                                           base codec buffer pack view core
- *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
- *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack stream view core
- *   terminal  what only the program `manypack` uses, loaded with it            base codec buffer path json core
+ *   base      versions of Ruby, options, errors, the user's io and code   core
+ *   caches    what a Ractor keeps from one call to the next               base core
+ *   codec     extension types and options, immutable                      base caches core
+ *   buffer    bytes in chunks, and who may use them                       base caches core
+ *   pack      objects to bytes: Packer                                    base caches codec buffer core
+ *   unpack    bytes to objects                                            base caches codec core
+ *   stream    objects from bytes that come in pieces: Unpacker            base caches codec buffer unpack core
+ *   view      finding and changing values in bytes, not unpacked: View     base caches codec pack unpack core
+ *   path      queries for values in bytes: Path                           base view core
+ *   json      bytes to JSON and back                                      base codec buffer pack view core
+ *   parallel  streams in batches, and what Ractors exchange               base codec unpack core
+ *   record    bytes to objects of your classes and back: Type, Record     base codec pack unpack stream view json core
+ *   terminal  what only the program `manypack` uses, loaded with it       base codec buffer path json core
  *
  * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, factory.c has Factory, and
  * redefined.c calls the methods of the drop-in that a program has redefined.

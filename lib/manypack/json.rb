@@ -70,12 +70,14 @@ module Manypack
     NEWLINE = "\n".b.freeze # in the encoding of @rest: for another one, Ruby would look at all bytes of it first
     private_constant :NEWLINE
 
-    # Yields the bytes of each text of an io, or of the file with that path.
-    def self.foreach(codec, source, &block)
-      return new(codec, source).each(&block) if source.respond_to?(:readpartial) || source.respond_to?(:read)
+    # Yields the bytes of each text of an io, or of the file with that path; if +texts+, all that Internal.json_texts
+    # yields.
+    def self.foreach(codec, source, texts: false, &block)
+      readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
+      return new(codec, source).each(texts: texts, &block) if readable
 
-      path = Arguments.path_of(source, "Manypack.foreach_json(io) reads an io")
-      Files.read(path) { |io| new(codec, io).each(&block) }
+      path = Arguments.path_of(source, "foreach_json(io) reads an io")
+      Files.read(path) { |io| new(codec, io).each(texts: texts, &block) }
     end
 
     # Writes the bytes of the texts of a source to a Packer or an io, or returns those of its only text.
@@ -110,8 +112,8 @@ module Manypack
     end
 
     # Yields the bytes of each text.
-    def each(&block)
-      run { |last| Internal.json_texts(@codec, @rest, @lines, last, @origin, false, &block) }
+    def each(texts: false, &block)
+      run { |last| Internal.json_texts(@codec, @rest, @lines, last, @origin, texts, &block) }
     end
 
     # Yields the bytes of all texts that one read has completed, as one String. With +odd+, yields the bytes of each and

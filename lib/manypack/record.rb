@@ -322,7 +322,8 @@ module Manypack
     end
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
-    # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
+    # <code>klass.load(bytes)</code>, <code>klass.load_json(text)</code>, <code>klass.foreach_json(io)</code>,
+    # <code>object.dump</code>, <code>object.dump_json</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own or
     # from a superclass or a module, or as a member. Raises Ractor::IsolationError for a class of another Ractor, which
     # Ruby 4.1 does not let this one change. Unless the class has +to_json+ or +as_json+, its objects get both: their

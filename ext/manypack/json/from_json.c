@@ -1,4 +1,6 @@
 /* Manypack.from_json and Codec#from_json, and the texts of an io for lib/manypack/json.rb. */
+#include "json/from_json.h"
+
 #include "base/error.h"
 #include "base/io.h"
 #include "json/json_error.h"
@@ -39,9 +41,8 @@ packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, size_t from, m
     RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.string), \
     RB_GC_GUARD((known).decoded.string)
 
-/* A text as UTF-8 that nobody changes: bytes of no encoding are taken as UTF-8. */
-static VALUE
-utf8_of(VALUE text)
+VALUE
+mp_json_utf8(VALUE text)
 {
     int encoding = rb_enc_get_index(text);
 
@@ -60,15 +61,14 @@ check_size(VALUE text, const mp_codec *codec)
     if (MP_UNLIKELY(n >= UINT32_MAX)) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
 }
 
-static VALUE
-from_json(VALUE text, const mp_codec *codec)
+VALUE
+mp_json_packed(VALUE text, const mp_codec *codec)
 {
     bool canonical = codec->options.canonical;
     VALUE codec_object = codec->object, packed;
     mp_known_keys known;
     mp_json_packer t;
 
-    text = utf8_of(text);
     check_size(text, codec);
     known.decoded.string = 0;
     packer_init(&t, codec, text, 0, &known);
@@ -78,6 +78,12 @@ from_json(VALUE text, const mp_codec *codec)
     RB_GC_GUARD(text);
     RB_GC_GUARD(codec_object);
     return MP_UNLIKELY(canonical) ? mp_canonical_packed(packed) : packed;
+}
+
+static VALUE
+from_json(VALUE text, const mp_codec *codec)
+{
+    return mp_json_packed(mp_json_utf8(text), codec);
 }
 
 /* Writes packed bytes to an io. A Packer gets its own from lib/manypack/json.rb. */
@@ -177,12 +183,12 @@ rb_codec_from_json(int argc, VALUE *argv, VALUE self)
 typedef struct {
     mp_json_packer t;
     mp_json_origin origin;
+    mp_json_origin place; /* of the text that is yielded, which starts at `from` */
+    const uint8_t *from;
     const uint8_t *done;
     bool last; /* no more bytes come */
     bool each; /* yields the bytes of each text; otherwise the output is that of all */
-    bool places; /* and its line */
-    mp_json_origin place; /* of the text that was yielded last, which is at `passed` */
-    const uint8_t *passed;
+    bool places; /* and its line, its text, and what was before it */
 } text_run;
 
 /* Skips what may be between texts. */
@@ -222,20 +228,29 @@ check_text_size(const text_run *run, const uint8_t *from, const uint8_t *to)
     if (n > most) mp_raise_max_bytes(most, n, run->origin.offset + (size_t)(from - run->t.start), MP_NO_MESSAGE);
 }
 
-/* Yields the bytes of the text that starts at p. */
+static VALUE
+origin_array(const mp_json_origin *origin)
+{
+    return rb_ary_new_from_args(4, SIZET2NUM(origin->offset), SIZET2NUM(origin->line), SIZET2NUM(origin->column),
+                                SIZET2NUM(origin->texts));
+}
+
+/* Yields the bytes of the text from p to `done`. */
 static void
 yield_text(text_run *run, const uint8_t *p)
 {
     mp_out *out = &run->t.out.out;
-    VALUE values[2] = {rb_str_new((const char *)out->start, (long)mp_out_size(out)), Qnil};
+    VALUE values[4] = {rb_str_new((const char *)out->start, (long)mp_out_size(out)), Qnil, Qnil, Qnil};
 
     mp_out_commit(out, out->start);
     if (run->places) {
-        mp_json_pass(&run->place, run->passed, p);
-        run->passed = p;
+        mp_json_pass(&run->place, run->from, p);
+        run->from = p;
         values[1] = SIZET2NUM(run->place.line + 1);
+        values[2] = rb_utf8_str_new((const char *)p, run->done - p);
+        values[3] = origin_array(&run->place);
     }
-    rb_yield_values2(run->places ? 2 : 1, values);
+    rb_yield_values2(run->places ? 4 : 1, values);
 }
 
 /* Gives the text that was packed last its canonical form. */
@@ -277,13 +292,6 @@ pack_texts(text_run *run)
     else mp_out_commit(&t->out.out, t->out.out.start + t->before);
 }
 
-static VALUE
-origin_array(const mp_json_origin *origin)
-{
-    return rb_ary_new_from_args(4, SIZET2NUM(origin->offset), SIZET2NUM(origin->line), SIZET2NUM(origin->column),
-                                SIZET2NUM(origin->texts));
-}
-
 /*
  * call-seq: Internal.codec_for_json(codec, options, writes) -> codec
  *
@@ -303,9 +311,9 @@ rb_internal_codec_for_json(VALUE self, VALUE codec, VALUE options, VALUE writes)
  * call-seq: Internal.json_texts(codec, bytes, lines, last, origin, places) -> [String, Integer, Array, true or false]
  *
  * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of
- * each, with its line if `places`;
- * how many bytes of the String are done; and the origin of the next: offset, lines, columns and texts before it. `last`
- * says that no more bytes come. The last value is true if a text is `odd`.
+ * each, if `places` with its line, its text and its origin; how many bytes of the String are done; and the origin of
+ * the next: offset, lines, columns and texts before it. `last` says that no more bytes come. The last value is true if
+ * a text is `odd`.
  */
 static VALUE
 rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines, VALUE last, VALUE origin, VALUE places)
@@ -326,7 +334,7 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
         .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,
     };
     run.place = run.origin;
-    run.done = run.passed = run.t.start;
+    run.from = run.done = run.t.start;
     run.last = RTEST(last);
     run.each = rb_block_given_p();
     run.places = RTEST(places);

@@ -543,6 +543,7 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     l.origin = part.root;
     l.eager = part.eager;
     l.refusal = part.refusal;
+    l.json = part.json;
     if (collect) l.errors = rb_ary_new();
     object = load_value(&l, &shapes->shapes[0]);
     if (MP_UNLIKELY(l.d.at != l.d.end)) {

@@ -13,6 +13,7 @@ typedef struct {
     VALUE root; /* the View of the message whose Index the object's Views share; 0 if bytes are loaded */
     bool eager; /* as in mp_loader */
     VALUE refusal; /* as in mp_loader */
+    mp_json_places *json; /* as in mp_loader */
     mp_outer *outer; /* what encloses the body of an ext, whose objects go on counting; else NULL */
 } mp_load_part;
 

@@ -30,6 +30,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->passed = l->passed_part = 0;
     memset(l->filled, 0, sizeof(l->filled));
     l->path_bytes = 0;
+    l->json = NULL;
     l->view = l->origin = l->refusal = l->errors = l->memory = 0;
     make_places(l);
 }

@@ -24,6 +24,7 @@
 
 #include "base/error_path.h"
 #include "base/stack.h"
+#include "json/json_place.h"
 #include "record/shape.h"
 #include "unpack/decoder.h"
 
@@ -61,6 +62,7 @@ typedef struct {
     bool eager;               /* load LazyRecords as objects now, so that their errors come now */
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
+    mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */

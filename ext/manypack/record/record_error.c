@@ -12,7 +12,7 @@
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
 static VALUE eRecordError, mExcerpt;
-static ID id_path, id_record, id_field, id_errors, id_of;
+static ID id_path, id_record, id_field, id_errors, id_of, id_line, id_column;
 
 /* --- text ------------------------------------------------------------------------------------------- */
 
@@ -81,6 +81,22 @@ key_text(mp_loader *l, const uint8_t *at)
     return found_text(l, at);
 }
 
+/* The same in the words of JSON. */
+static VALUE
+found_in_json(mp_loader *l, const uint8_t *at)
+{
+    mp_head head;
+
+    if (mp_head_read(at, l->d.end, &head) != MP_OK) return found_text(l, at);
+    switch (head.kind) {
+      case MP_NIL: return rb_utf8_str_new_cstr("null");
+      case MP_STR: return joined(rb_utf8_str_new_cstr("string"), " ", shown_text(&head, l->d.end));
+      case MP_EXT: return rb_utf8_str_new_cstr("Integer of more than 64 bits");
+      case MP_MAP: return rb_sprintf("object of %" PRIu32, head.n);
+      default: return found_text(l, at);
+    }
+}
+
 /* --- raising ---------------------------------------------------------------------------------------- */
 
 /*
@@ -112,17 +128,43 @@ whole_path(const mp_loader *l)
     return NIL_P(way) ? path : rb_str_append(rb_str_dup(way), rb_str_substr(path, 1, RSTRING_LEN(path)));
 }
 
+/* Says where in the text an object is; not in which class, which whoever sent the text does not know. */
+static VALUE
+error_in_json(const mp_loader *l, VALUE what, const uint8_t *at)
+{
+    mp_json_origin place = {.offset = 0};
+    bool known = mp_json_place(l->json, (size_t)(at - l->d.start), &place);
+    VALUE error;
+
+    if (known) {
+        append_number(what, ", line ", place.line + 1);
+        append_number(what, ", column ", place.column + 1);
+    }
+    error = mp_error_at(eRecordError, what, place.offset);
+    if (!known) return error;
+    rb_ivar_set(error, id_line, SIZET2NUM(place.line + 1));
+    rb_ivar_set(error, id_column, SIZET2NUM(place.column + 1));
+    return error;
+}
+
+static VALUE
+error_in_bytes(const mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+{
+    size_t offset = mp_decoder_offset(&l->d, at);
+
+    append_number(what, ", byte ", offset);
+    append_blamed(what, l->record, field);
+    if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
+    return mp_error_at(eRecordError, what, offset);
+}
+
 static VALUE
 error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
 {
     VALUE path = whole_path(l), error;
-    size_t offset = mp_decoder_offset(&l->d, at);
 
     joined(what, ", at ", mp_error_path_shown(path));
-    append_number(what, ", byte ", offset);
-    append_blamed(what, l->record, field);
-    if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
-    error = mp_error_at(eRecordError, what, offset);
+    error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
     rb_ivar_set(error, id_path, path);
     if (l->record) rb_ivar_set(error, id_record, l->record->object);
     if (field != MP_FIELD_NONE) rb_ivar_set(error, id_field, l->record->fields[field].name);
@@ -156,7 +198,7 @@ mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at)
 {
     refuse(l);
     words = joined(rb_utf8_str_new_cstr("expected"), " ", words);
-    fail(l, joined(words, ", got ", found_text(l, at)), l->field, at);
+    fail(l, joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at)), l->field, at);
 }
 
 void
@@ -167,7 +209,7 @@ mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
 
     refuse(l);
     words = rb_sprintf("%" PRIsVALUE " is missing", rb_inspect(missing->key));
-    if (missing->shape->kind == MP_SHAPE_ANY_OF && missing->shape->accepts & mp_kind_bit(MP_NIL)) {
+    if (!l->json && missing->shape->kind == MP_SHAPE_ANY_OF && missing->shape->accepts & mp_kind_bit(MP_NIL)) {
         rb_str_catf(words, " (with(defaults: {%" PRIsVALUE ": nil}) allows that)", rb_sym2str(missing->name));
     }
     fail(l, words, field, at);
@@ -261,6 +303,10 @@ mp_record_raise_kept(mp_loader *l)
     rb_ivar_set(first, id_path, rb_ivar_get(rb_ary_entry(l->errors, 0), id_path));
     rb_ivar_set(first, id_record, rb_attr_get(rb_ary_entry(l->errors, 0), id_record));
     rb_ivar_set(first, id_field, rb_attr_get(rb_ary_entry(l->errors, 0), id_field));
+    if (l->json) {
+        rb_ivar_set(first, id_line, rb_attr_get(rb_ary_entry(l->errors, 0), id_line));
+        rb_ivar_set(first, id_column, rb_attr_get(rb_ary_entry(l->errors, 0), id_column));
+    }
     rb_ivar_set(first, id_errors, l->errors);
     rb_exc_raise(first);
 }
@@ -274,5 +320,7 @@ Init_manypack_record_error(void)
     id_record = rb_intern("@record");
     id_field = rb_intern("@field");
     id_errors = rb_intern("@errors");
+    id_line = rb_intern("@line");
+    id_column = rb_intern("@column");
     id_of = rb_intern("of");
 }

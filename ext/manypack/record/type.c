@@ -3,6 +3,7 @@
  * type; this half reads and writes bytes.
  */
 #include "base/error.h"
+#include "json/from_json.h"
 #include "pack/canonical_form.h"
 #include "pack/foreign.h"
 #include "pack/packer.h"
@@ -319,6 +320,47 @@ rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
     return load_part(self, type, part, RTEST(collect));
 }
 
+static void
+set_places(mp_json_places *places, VALUE text, VALUE origin)
+{
+    *places = (mp_json_places){.text = text};
+    if (NIL_P(origin)) return;
+    places->origin = (mp_json_origin){
+        .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
+        .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)),
+    };
+}
+
+/*
+ * call-seq: type.read_json(text, bytes, origin, collect) -> object
+ *
+ * Loads what a JSON text says. bytes are those of the text, or nil if it is not packed yet; origin is what an io had
+ * before it, as from Internal.json_texts, or nil. The bytes may be longer than max_bytes allows, which bounds the text.
+ */
+static VALUE
+rb_type_read_json(VALUE self, VALUE text, VALUE bytes, VALUE origin, VALUE collect)
+{
+    const compiled_type *type = current(&self);
+    mp_codec codec = *mp_codec_get(type->codec);
+    mp_json_places places;
+    mp_load_part part;
+    VALUE object;
+
+    if (!NIL_P(origin)) Check_Type(origin, T_ARRAY);
+    StringValue(text);
+    text = mp_json_utf8(text);
+    set_places(&places, text, origin);
+    codec.options.canonical = false; /* in the order of the text, by which errors are found in it */
+    part = part_of(NIL_P(bytes) ? mp_json_packed(text, &codec) : bytes);
+    places.packed = part.message;
+    part.json = &places;
+    object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect));
+    RB_GC_GUARD(self);
+    RB_GC_GUARD(text);
+    RB_GC_GUARD(part.message);
+    return object;
+}
+
 typedef struct {
     VALUE type, bytes;
 } packed_bytes;
@@ -555,6 +597,7 @@ Init_manypack_type(void)
     id_attached_record = rb_intern("__manypack_record__");
     rb_define_private_method(cType, "compile", rb_type_compile, 4);
     rb_define_private_method(cType, "read", rb_type_read, 4);
+    rb_define_protected_method(cType, "read_json", rb_type_read_json, 4);
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("attach_by", rb_internal_attach_by, 1);

@@ -71,13 +71,25 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks, looks: options[:as])
     end
 
-    # Raises ArgumentError for options that have no effect on packing, or on unpacking: those of Codecs that belong to
-    # the other direction, and, for what Type#load unpacks, +check+.
-    def self.check_direction(options, packing:)
-      here = packing ? PACKING_OPTIONS : UNPACKING_OPTIONS
+    # Returns the options of Codecs that have an effect on what a Type does. What it loads from JSON is packed in a form
+    # that makes no difference.
+    def self.options_for(doing)
+      case doing
+      when :packing then PACKING_OPTIONS
+      when :unpacking then UNPACKING_OPTIONS
+      when :load_json then UNPACKING_OPTIONS | (FROM_JSON_OPTIONS - PACKING_OPTIONS)
+      when :dump_json then PACKING_OPTIONS | TO_JSON_OPTIONS
+      end
+    end
+    private_class_method :options_for
+
+    # Raises ArgumentError for options that have no effect on +packing+, +unpacking+, +load_json+ or +dump_json+ of a
+    # Type: those of Codecs that belong to the other direction, and, for what it loads, +check+.
+    def self.check_direction(options, doing)
+      here = options_for(doing)
       name = options.keys.find { |key| OPTION_OF_CODECS[key] && !here.include?(key) }
-      refuse(ArgumentError.new(misplaced_option(name, packing ? "packing" : "unpacking"))) if name
-      return if packing || !options.key?(:check)
+      refuse(ArgumentError.new(misplaced_option(name, doing))) if name
+      return if %i[packing dump_json].include?(doing) || !options.key?(:check)
 
       refuse(ArgumentError.new("check has no effect on unpacking: it is an option of Type#dump and Type#with"))
     end

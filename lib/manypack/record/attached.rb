@@ -39,6 +39,17 @@ module Manypack
           record.load(bytes, options)
         end
 
+        # Loads an object from a JSON text, as Type#load_json does.
+        def load_json(text, options = nil)
+          Arguments.refuse_block(record, :load_json) if defined?(yield)
+          record.load_json(text, options)
+        end
+
+        # Yields the object of each JSON text of an io or a file, as Type#foreach_json does.
+        def foreach_json(source, **options, &block)
+          record.foreach_json(source, **options, &block)
+        end
+
         private
 
         # Makes a subclass dump by its own Record, too.
@@ -53,6 +64,11 @@ module Manypack
         # Packs the object, as Record#dump does.
         def dump(**options)
           __manypack_record__.dump(self, **options)
+        end
+
+        # Returns the object as JSON, as Type#dump_json does.
+        def dump_json(**options)
+          __manypack_record__.dump_json(self, **options)
         end
 
         # Writes the object to a Packer, for Manypack.pack, with the options and the ext types of the Packer laid over
@@ -70,6 +86,22 @@ module Manypack
 
       # The JSON form of the objects: what a reader finds in their bytes.
       module Json # :nodoc:
+        # Returns what a reader finds in bytes, with a Timestamp for each Time: its JSON is that of Manypack.to_json.
+        def self.value_of(codec, bytes)
+          value = codec.unpack(bytes)
+          codec.options[:timestamp] ? stamped(value) : value
+        end
+
+        def self.stamped(value)
+          case value
+          when ::Time then Timestamp.new(value.to_i, value.nsec)
+          when Array then value.map { |element| stamped(element) }
+          when Hash then value.transform_values { |element| stamped(element) }
+          else value
+          end
+        end
+        private_class_method :stamped
+
         # Returns the object as JSON, for JSON.generate.
         def to_json(*state)
           __manypack_value__.to_json(*state)
@@ -83,7 +115,7 @@ module Manypack
         private
 
         def __manypack_value__
-          __manypack_record__.codec.view(to_msgpack).value
+          Json.value_of(__manypack_record__.codec, to_msgpack)
         end
       end
 

@@ -63,16 +63,16 @@ module Manypack
       packer
     end
 
-    # Decodes all fields and returns them as JSON, for JSON.generate.
+    # Returns its bytes as JSON, for JSON.generate: with the keys that they have, also of no member, and unchecked.
     #
     #   JSON.generate(user) #=> "{\"id\":1,\"name\":\"Ada\"}"
     def to_json(*state)
-      __fields__.to_json(*state)
+      __value__.to_json(*state)
     end
 
-    # Decodes all fields for ActiveSupport, as in <code>render json: user</code>.
+    # Returns what its bytes say for ActiveSupport, as in <code>render json: user</code>.
     def as_json(*arguments)
-      __fields__.as_json(*arguments)
+      __value__.as_json(*arguments)
     end
 
     # Returns true for a LazyRecord of the same Record that has the same bytes or equal fields.
@@ -130,6 +130,10 @@ module Manypack
     # Called by Marshal.
     def marshal_dump
       raise ::TypeError, "Marshal cannot write a LazyRecord: write its to_msgpack, or what its load returns"
+    end
+
+    def __value__
+      Record.const_get(:Attached)::Json.value_of(__record__.codec, __bytes__)
     end
 
     protected

@@ -82,7 +82,7 @@ module Manypack
       self
     end
 
-    # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
+    # Returns the same type with options changed: those of a Codec, which hold for the whole message, and
     #
     # codec:: a Codec whose ext types to use, and whose options in place of those that the type has; options that this
     #         Codec does not set stay as they are
@@ -129,6 +129,47 @@ module Manypack
       bytes.nil? ? nil : read(bytes, 0, nil, false)
     end
 
+    # Loads the object of a JSON text, a String: what Type#load makes of the bytes of Manypack.from_json. Errors say
+    # line and column, in words that the client who sent the text may see. A lazy Record checks each field when it is
+    # read; an error then has the byte of the packed bytes.
+    #
+    # collect:: as in Type#load
+    # options:: those of Type#load, and +allow_nan+ and +allow_duplicate_key+ of Manypack.from_json. Where a text has a
+    #           key twice, a RecordError has no line and no column
+    #
+    # Raises the errors of Manypack.from_json, such as JSONError, and those of Type#load; TypeError for no String.
+    #
+    #   Manypack::Type[{String => Integer}].load_json('{"a": 1}') #=> {"a" => 1}
+    #   Manypack::Type[[Integer]].load_json('[1, "2"]')
+    #   # raises RecordError: expected Integer, got string "2", at $[1], line 1, column 5
+    def load_json(text, options = nil)
+      Arguments.refuse_block(self, :load_json) if defined?(yield)
+      return read_json(text, nil, nil, false) unless options
+
+      with_options_of_json(options) { |type, collect| type.read_json(text, nil, nil, collect) }
+    end
+
+    # Yields the object of each JSON text of an io or a file, and returns nil. Without a block it returns an Enumerator.
+    # Memory holds one object and what was read of the next texts.
+    #
+    # source:: as in Manypack.foreach_json
+    # options:: those of Type#load_json; limits apply to each text
+    #
+    # Raises the errors of Type#load_json, whose line, column and offset count from the start of the io, and those of
+    # Manypack.foreach_json.
+    #
+    #   Manypack::Type[[Integer]].foreach_json(StringIO.new("[1]\n[2, 3]\n")).sum(&:size) #=> 3
+    def foreach_json(source, **options, &block)
+      with_options_of_json(options) do |type, collect|
+        return enum_for(:foreach_json, source, **options) unless block
+
+        codec = type.codec.with(canonical: false) # the order of the text, as in read_json
+        JSONTexts.foreach(codec, source, texts: true) do |bytes, _, text, origin|
+          yield type.read_json(text, bytes, origin, collect)
+        end
+      end
+    end
+
     # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
     # else as Manypack.pack does. By default dump does not check scalars: it writes a String in place of an Integer, or
     # an Integer outside a Range, as it is. Type#load accepts the result unless it has such a scalar.
@@ -152,6 +193,22 @@ module Manypack
       options ? dump_by(object, options) : write(object, @check)
     end
 
+    # Returns the JSON of an object: what Manypack.to_json makes of the bytes of Type#dump.
+    #
+    # options:: those of Type#dump, and of Manypack.to_json
+    #
+    # Raises the errors of Type#dump, and those of Manypack.to_json for what JSON does not have.
+    #
+    #   Manypack::Type[[Integer]].dump_json([1, 2]) #=> "[1,2]"
+    def dump_json(object, options = nil)
+      Arguments.refuse_block(self, :dump_json) if defined?(yield)
+      return codec.to_json(write(object, @check)) unless options
+
+      given, check = options_of_dump(options)
+      type = changed_for(given, doing: check ? nil : :dump_json)
+      type.codec.to_json(type.dump(object, check: check))
+    end
+
     # Returns a View of what Type#dump packs: bytes that are known to be packed. Where an object is packed, sent or
     # rendered, alone or inside of another one, a View is written as its bytes; a String of bytes would be packed again.
     # Raises the errors of Type#dump.
@@ -172,7 +229,7 @@ module Manypack
     #   Manypack::Type[1..10].valid?("\x0B") #=> false
     def valid?(bytes, options = nil)
       Arguments.refuse_block(self, :valid?) if block_given?
-      options ? changed_for(options, packing: false).valid?(bytes) : loads?(bytes)
+      options ? changed_for(options, doing: :unpacking).valid?(bytes) : loads?(bytes)
     rescue DecodeError
       false
     end
@@ -255,16 +312,30 @@ module Manypack
       collect = given.delete(:collect)
       return read(bytes, 0, nil, collect) if given.empty?
 
-      changed = changed_for(given, :collect, packing: false)
+      changed = changed_for(given, :collect, doing: :unpacking)
       collect ? changed.load(bytes, collect: collect) : changed.load(bytes)
     end
 
     def dump_by(object, options)
+      given, check = options_of_dump(options)
+      return write(object, check) if given.empty?
+
+      changed_for(given, doing: check ? nil : :packing).dump(object, check: check)
+    end
+
+    # Returns the options of a call that dumps without +check+, and whether it checks.
+    def options_of_dump(options)
       given = options_of_call(options)
       check = given.fetch(:check, @check)
       Arguments.check_flag(check, :checks)
-      given.delete(:check)
-      given.empty? ? write(object, check) : changed_for(given, packing: !check || nil).dump(object, check: check)
+      [given.except(:check), check]
+    end
+
+    # Yields the Type with the options of a call that loads JSON, and whether it collects errors.
+    def with_options_of_json(options)
+      given = options_of_call(options)
+      collect = given.delete(:collect)
+      yield given.empty? ? self : changed_for(given, :collect, doing: :load_json), collect
     end
 
     # Returns the options of a call in a Hash that may be changed. Raises TypeError for anything else, such as an io.
@@ -275,10 +346,10 @@ module Manypack
                                        "to an io, and Manypack.unpack(io, as: record) reads from one"))
     end
 
-    # Returns the Type with the options of a call that loads, dumps, or does both (nil).
-    def changed_for(options, *own, packing:)
+    # Returns the Type with the options of a call, which does what Arguments.check_direction knows, or more (nil).
+    def changed_for(options, *own, doing:)
       options = options_of_call(options)
-      Arguments.check_direction(options, packing: packing) unless packing.nil?
+      Arguments.check_direction(options, doing) if doing
       Arguments.check_options(options, [*own, :codec, *options_of_its_own, *Arguments::CODEC_OPTIONS])
       with(**options)
     end
@@ -339,7 +410,9 @@ module Manypack
     # Returns the Codec of the type, changed by a Codec or nil, and then by options.
     def changed_codec(codec, options, *own)
       Arguments.check_codec(codec) if codec
-      Arguments.codec(codec ? Internal.codec_overlaid(self.codec, codec) : self.codec, options, *own, looks: true)
+      Arguments.check_options(options, [:codec, *own, *Arguments::CODEC_OPTIONS])
+      changed = codec ? Internal.codec_overlaid(self.codec, codec) : self.codec
+      options.empty? ? changed : Arguments.at_the_call { changed.with(**options) }
     end
 
     # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is
