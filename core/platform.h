@@ -397,21 +397,13 @@ mp_zeros_above(uint64_t x)
 }
 #endif
 
-/* Integers of 128 bits; without MP_HAS_UINT128 they only stand in for them. */
-#if defined(__SIZEOF_INT128__) && !defined(MP_PLAIN_C)
-#define MP_HAS_UINT128 true
-__extension__ typedef unsigned __int128 mp_uint128;
-#else
-#define MP_HAS_UINT128 false
-typedef uint64_t mp_uint128;
-#endif
-
 /* The high 64 bits of a product; sets *low to the others. */
 MP_INLINE uint64_t
 mp_multiply(uint64_t a, uint64_t b, uint64_t *low)
 {
 #if defined(__SIZEOF_INT128__) && !defined(MP_PLAIN_C)
-    mp_uint128 product = (mp_uint128)a * b;
+    __extension__ typedef unsigned __int128 uint128;
+    uint128 product = (uint128)a * b;
 
     *low = (uint64_t)product;
     return (uint64_t)(product >> 64);

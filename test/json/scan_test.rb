@@ -62,7 +62,7 @@ class ScanTest < Minitest::Test
       File.write("#{folder}/scan.c", PROGRAM)
       ["", "-DMP_PLAIN_C"].each do |flag|
         output, status = Open3.capture2e("cc", "-O1", "-std=gnu99", *flag.split, "-I#{ROOT}", "-I#{ROOT}/ext/manypack", "-o", "#{folder}/scan", "#{folder}/scan.c",
-                                         "#{ROOT}/ext/manypack/json/real.c", "-lm")
+                                         *%w[real powers_of_ten].map { |name| "#{ROOT}/ext/manypack/json/#{name}.c" }, "-lm")
         assert_predicate status, :success?, output
         output, status = Open3.capture2e("#{folder}/scan")
         assert_equal ["", 0], [output, status.exitstatus]

@@ -1,11 +1,11 @@
 /*
  * Most numbers are read by the algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
  * Software: Practice and Experience 51 (8), 2021, arXiv:2101.11408. It multiplies the digits by the first 128 bits of a
- * power of five, and notices when these are too few. Then, and for more than 19 digits, the C library's strtod decides.
+ * power of ten, and notices when these are too few. Then, and for more than 19 digits, the C library's strtod decides.
  */
 #include "json/real.h"
 
-#include "json/powers_of_five.h"
+#include "json/powers_of_ten.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,21 +49,24 @@ real_of_library(const mp_decimal_text *text)
 
 enum { MANTISSA_BITS = 52, INFINITE = 0x7ff, BIAS = 1023 };
 
-/* digits, of which the highest bit is set, times 5^exponent: its first 128 bits. False if they may be too few. */
+/*
+ * digits, of which the highest bit is set, times 10^exponent: its first 128 bits. False if they may be too few. The
+ * algorithm needs powers that are rounded down, only those from 10^-27 to 10^-1 are rounded up.
+ */
 MP_INLINE bool
 scaled(uint64_t digits, int64_t exponent, uint64_t *high, uint64_t *low)
 {
-    const uint64_t *power = MP_POWERS_OF_FIVE[exponent - MP_POWER_LEAST];
+    const mp_power *power = &MP_POWERS_OF_TEN[exponent - MP_POWER_LEAST];
     const uint64_t spare = UINT64_MAX >> (MANTISSA_BITS + 3);
-    mp_uint128 product = (mp_uint128)digits * power[0];
 
-    *high = (uint64_t)(product >> 32 >> 32);
-    *low = (uint64_t)product;
+    *high = mp_multiply(digits, power->high, low);
     if ((*high & spare) == spare) {
-        uint64_t more = (uint64_t)((mp_uint128)digits * power[1] >> 32 >> 32);
+        bool enough = exponent >= -27 && exponent <= 55;
+        uint64_t ignored, more = mp_multiply(digits, enough ? power->low : power->low - 1, &ignored);
+
         *low += more;
         *high += more > *low;
-        return *low != UINT64_MAX || (exponent >= -27 && exponent <= 55);
+        return *low != UINT64_MAX || enough;
     }
     return true;
 }
@@ -75,7 +78,7 @@ mp_real_of_digits(uint64_t digits, int64_t exponent, double *real)
     uint64_t high, low, mantissa;
     int64_t power;
 
-    if (!MP_HAS_UINT128 || exponent < MP_POWER_LEAST || exponent > MP_POWER_MOST) return false;
+    if (exponent < MP_POWER_LEAST || exponent > MP_POWER_MOST) return false;
     if (!scaled(digits << zeros, exponent, &high, &low)) return false;
     shift = (unsigned)(high >> 63) + 64 - MANTISSA_BITS - 3;
     mantissa = high >> shift;
