@@ -131,6 +131,27 @@ class ToJSONTest < Minitest::Test
     assert_equal '{"YQ==":1}', to_json({ "a".b => 1 }, bin: :base64)
   end
 
+  def test_a_float_as_a_key_is_what_to_s_writes
+    random = Random.new(7)
+    floats = Array.new(500) { [random.rand(2**64)].pack("Q").unpack1("D") } + (-30..30).map { |n| 1.5 * 10.0**n } +
+             (-30..30).map { |n| 10.0**n } + [0.0, -0.0, Float::NAN, Float::INFINITY, -Float::INFINITY]
+    floats.each { |float| assert_equal "{#{float.to_s.inspect}:1}", to_json({ float => 1 }, stringify_keys: true) }
+    assert_equal '{"1.5e-05":1}', Manypack.to_json("\x81\xCB\x3E\xEF\x75\x10\x4D\x55\x1D\x69\x01".b, stringify_keys: true)
+    assert_raises(Manypack::MalformedFormatError) { to_json({ 1e20 => 1, "1.0e+20" => 2 }, stringify_keys: true) }
+  end
+
+  # Bytes are text like any other: what is escaped in a String is escaped in them, and they can be equal keys.
+  def test_script_safe_escapes_the_slashes_of_base64
+    (0..9).each do |n|
+      bytes = ("\xFF" * n).b
+      assert_equal JSON.generate({ [bytes].pack("m0") => [bytes].pack("m0") }, script_safe: true),
+                   to_json({ bytes => bytes }, bin: :base64, script_safe: true)
+    end
+    both = { "\xFF\xFF\xFF".b => 1, "////" => 2 }
+    assert_raises(Manypack::MalformedFormatError) { to_json(both, bin: :base64, script_safe: true) }
+    assert_raises(Manypack::MalformedFormatError) { to_json(both, bin: :base64) }
+  end
+
   def test_equal_keys_are_an_error_or_written_twice
     pairs = "\x83\xA1a\x01\xA1b\x92\x01\x02\xA1a\x03".b
     error = assert_raises(Manypack::MalformedFormatError) { Manypack.to_json(pairs) }

@@ -144,25 +144,36 @@ mp_json_put_string(const mp_json_style *style, mp_out *out, uint8_t *to, const u
     return mp_json_room(out, to, 0);
 }
 
-uint8_t *
-mp_json_put_base64(mp_out *out, uint8_t *to, const uint8_t *p, size_t n)
+static uint8_t *
+put_six_bits(const mp_json_style *style, uint8_t *to, unsigned bits)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t digit = (uint8_t)digits[bits & 63];
 
-    to = mp_json_room(out, to, (n + 2) / 3 * 4 + 2);
+    *to = '\\';
+    to += digit == style->also;
+    *to = digit;
+    return to + 1;
+}
+
+uint8_t *
+mp_json_put_base64(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n)
+{
+    to = mp_json_room(out, to, (n + 2) / 3 * 8 + 2); /* every digit may be a slash */
     *to++ = '"';
     for (; n >= 3; n -= 3, p += 3) {
-        *to++ = (uint8_t)digits[p[0] >> 2];
-        *to++ = (uint8_t)digits[(p[0] & 3) << 4 | p[1] >> 4];
-        *to++ = (uint8_t)digits[(p[1] & 15) << 2 | p[2] >> 6];
-        *to++ = (uint8_t)digits[p[2] & 63];
+        to = put_six_bits(style, to, p[0] >> 2);
+        to = put_six_bits(style, to, (unsigned)p[0] << 4 | p[1] >> 4);
+        to = put_six_bits(style, to, (unsigned)p[1] << 2 | p[2] >> 6);
+        to = put_six_bits(style, to, p[2]);
     }
     if (n) {
-        uint8_t second = n == 2 ? p[1] : 0;
+        unsigned second = n == 2 ? p[1] : 0;
 
-        *to++ = (uint8_t)digits[p[0] >> 2];
-        *to++ = (uint8_t)digits[(p[0] & 3) << 4 | second >> 4];
-        *to++ = n == 2 ? (uint8_t)digits[(second & 15) << 2] : '=';
+        to = put_six_bits(style, to, p[0] >> 2);
+        to = put_six_bits(style, to, (unsigned)p[0] << 4 | second >> 4);
+        if (n == 2) to = put_six_bits(style, to, second << 2);
+        else *to++ = '=';
         *to++ = '=';
     }
     *to++ = '"';

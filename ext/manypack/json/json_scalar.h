@@ -36,7 +36,7 @@ mp_json_room(mp_out *out, uint8_t *to, size_t n)
  * not valid UTF-8; mp_json_put_base64 and mp_json_put_hex take any bytes; mp_json_put_timestamp writes RFC 3339.
  */
 uint8_t *mp_json_put_string(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
-uint8_t *mp_json_put_base64(mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
+uint8_t *mp_json_put_base64(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
 uint8_t *mp_json_put_hex(mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
 uint8_t *mp_json_put_timestamp(mp_out *out, uint8_t *to, mp_timestamp timestamp);
 

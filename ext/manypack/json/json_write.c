@@ -119,7 +119,7 @@ write_bytes(mp_json_writer *w, mp_bytes_as as, const mp_head *head)
 
     if (as == MP_BYTES_ERROR) return MP_E_JSON;
     w->to = as == MP_BYTES_HEX ? mp_json_put_hex(out, w->to, head->payload, head->n)
-                               : mp_json_put_base64(out, w->to, head->payload, head->n);
+                               : mp_json_put_base64(&w->style, out, w->to, head->payload, head->n);
     return MP_OK;
 }
 
@@ -248,25 +248,56 @@ written_ahead_p(mp_json_writer *w, place *at)
 
 /* --- keys ------------------------------------------------------------------------------------------- */
 
+/* Writes a Float as Float#to_s does, which lays out digits in another way than json. */
+static mp_status
+write_float_key(mp_json_writer *w)
+{
+    mp_wire_row row = MP_WIRE[*w->p];
+    VALUE text = rb_obj_as_string(DBL2NUM(mp_row_real(w->p, row)));
+    mp_head head = {.payload = (const uint8_t *)RSTRING_PTR(text), .n = (uint32_t)RSTRING_LEN(text)};
+    const uint8_t *readable = w->style.readable;
+    mp_status status;
+
+    w->style.readable = head.payload + head.n;
+    status = write_str(w, &head);
+    w->style.readable = readable;
+    if (status == MP_OK) w->p += row.head;
+    RB_GC_GUARD(text);
+    return status;
+}
+
+/* Notes the key that was written last by its text without escapes, of which there are only those of slashes. */
+static void
+note_other_key(mp_json_writer *w, size_t from)
+{
+    size_t size = (size_t)(w->to - w->text.out.start) - from;
+    uint8_t *plain;
+    const uint8_t *p;
+
+    w->to = mp_json_room(&w->text.out, w->to, size);
+    plain = w->to;
+    for (p = w->to - size + 1; p < w->to - 1; p++) {
+        *plain = *p;
+        plain += *p != '\\';
+    }
+    mp_json_noted_note(&w->keys, from, w->to, (size_t)(plain - w->to));
+}
+
 /* Writes a key that is no str, as the String that Ruby makes of the object. */
 static MP_NOINLINE mp_status
 write_other_key(mp_json_writer *w, mp_kind kind)
 {
     size_t from = (size_t)(w->to - w->text.out.start);
-    bool bytes = kind == MP_BIN || kind == MP_EXT, nan = w->nan;
+    bool bytes = kind == MP_BIN || kind == MP_EXT, real = kind == MP_FLOAT32 || kind == MP_FLOAT64;
     mp_status status;
-    uint8_t *key;
 
     if (kind == MP_ARRAY || kind == MP_MAP || !(bytes || w->stringify)) return MP_E_JSON;
-    if (!bytes) *w->to++ = '"';
-    w->nan = true;
-    status = write_scalar(w);
-    w->nan = nan;
+    if (!bytes && !real) *w->to++ = '"';
+    status = real ? write_float_key(w) : write_scalar(w);
     if (status != MP_OK) return status;
-    key = w->text.out.start + from;
-    if (kind == MP_NIL) w->to = key + 1;
-    if (!bytes) *w->to++ = '"';
-    if (!w->duplicates) mp_json_noted_note(&w->keys, from, key + 1, (size_t)(w->to - key - 2));
+    if (kind == MP_NIL) w->to = w->text.out.start + from + 1;
+    if (!bytes && !real) *w->to++ = '"';
+    if (!w->duplicates) note_other_key(w, from);
     return MP_OK;
 }
 
