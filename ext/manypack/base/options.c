@@ -10,8 +10,8 @@ typedef enum {
     COUNT,       /* a uint32_t; larger values become UINT32_MAX */
     STRICTNESS,  /* a bool; the user writes the name of the lax or the strict value */
     KEYS,        /* the same with a third value, which has a field of its own: see KEYS_FIRST */
-    JSON_FLAG,   /* a bit of the options of JSON; true, false, or nil for false */
-    BYTES_AS,    /* two bits of these: an mp_bytes_as */
+    JSON_FLAG,   /* a bit of the field `json`; true, false, or nil for false */
+    BYTES_AS,    /* two bits of it: an mp_bytes_as */
     BUFFER_SIZE, /* a size_t of mp_buffer_options */
 } option_kind;
 
@@ -23,8 +23,9 @@ typedef struct {
     uint64_t default_value;   /* without untrusted */
     uint64_t untrusted;       /* its default with untrusted: true */
     int effect;               /* what it has an effect on: MP_PACKS, MP_UNPACKS, MP_FROM_JSON, MP_TO_JSON */
-    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum; of JSON: the mp_json_option */
+    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum */
     const char *lax, *strict; /* the values of a STRICTNESS */
+    mp_json_option bit;       /* of a JSON_FLAG or BYTES_AS: its lowest bit */
 } option_row;
 
 /* Values of KEYS: the last of equal keys counts, they are an error, or the first counts. */
@@ -39,35 +40,38 @@ enum { READS = MP_UNPACKS | MP_FROM_JSON | MP_TO_JSON, BOTH = MP_PACKS | MP_UNPA
 
 #define LIMIT_ROW(X, STATUS, field, type, option, untrusted, unit, text) \
     {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, READS, \
-     0, NULL, NULL},
+     0, NULL, NULL, 0},
+
+/* The default of all of them is 0: false, or MP_BYTES_ERROR. */
+#define JSON_ROW(option, kind, effect, bit) {option, kind, OF(json), 0, 0, effect, 0, NULL, NULL, bit}
 
 static const option_row rows[] = {
-    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, MP_UNPACKS, 0, NULL, NULL},
-    {"freeze", FLAG, OF(freeze), false, false, MP_UNPACKS, 0, NULL, NULL},
-    {"shareable", FLAG, OF(shareable), false, false, MP_UNPACKS, 0, NULL, NULL},
-    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, MP_UNPACKS, 0, NULL, NULL},
-    {"timestamp", FLAG, OF(timestamp), false, false, BOTH | MP_TO_JSON, 0, NULL, NULL},
-    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL},
-    {"canonical", FLAG, OF(canonical), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL},
-    {"untrusted", TRUST, OF(untrusted), false, true, READS, 0, NULL, NULL},
-    {"max_depth", DEPTH, OF(max_depth), 0, 0, MP_CONFIGURES, 0, NULL, NULL}, /* 0: see mp_options */
-    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, READS, 0, NULL, NULL},
+    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, MP_UNPACKS, 0, NULL, NULL, 0},
+    {"freeze", FLAG, OF(freeze), false, false, MP_UNPACKS, 0, NULL, NULL, 0},
+    {"shareable", FLAG, OF(shareable), false, false, MP_UNPACKS, 0, NULL, NULL, 0},
+    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, MP_UNPACKS, 0, NULL, NULL, 0},
+    {"timestamp", FLAG, OF(timestamp), false, false, BOTH | MP_TO_JSON, 0, NULL, NULL, 0},
+    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL, 0},
+    {"canonical", FLAG, OF(canonical), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL, 0},
+    {"untrusted", TRUST, OF(untrusted), false, true, READS, 0, NULL, NULL, 0},
+    {"max_depth", DEPTH, OF(max_depth), 0, 0, MP_CONFIGURES, 0, NULL, NULL, 0}, /* 0: see mp_options */
+    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, READS, 0, NULL, NULL, 0},
     MP_LIMITS_EACH(LIMIT_ROW, )
-    {"utf8", STRICTNESS, OF(strict_utf8), false, true, MP_UNPACKS, 0, "accept", "strict"},
-    {"duplicate_keys", KEYS, OF(unique_keys), false, true, MP_UNPACKS, 0, "last", "error"},
-    {"allow_nan", JSON_FLAG, OF(json), false, false, JSON, MP_JSON_NAN, NULL, NULL},
-    {"allow_duplicate_key", JSON_FLAG, OF(json), false, false, JSON, MP_JSON_DUPLICATE_KEY, NULL, NULL},
-    {"ascii_only", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_ASCII_ONLY, NULL, NULL},
-    {"script_safe", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_SCRIPT_SAFE, NULL, NULL},
-    {"pretty", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_PRETTY, NULL, NULL},
-    {"stringify_keys", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_STRINGIFY, NULL, NULL},
-    {"bin", BYTES_AS, OF(json), MP_BYTES_ERROR, MP_BYTES_ERROR, MP_TO_JSON, MP_JSON_BIN, NULL, NULL},
-    {"ext", BYTES_AS, OF(json), MP_BYTES_ERROR, MP_BYTES_ERROR, MP_TO_JSON, MP_JSON_EXT, NULL, NULL},
-    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, BOTH, 1024, NULL, NULL},
+    {"utf8", STRICTNESS, OF(strict_utf8), false, true, MP_UNPACKS, 0, "accept", "strict", 0},
+    {"duplicate_keys", KEYS, OF(unique_keys), false, true, MP_UNPACKS, 0, "last", "error", 0},
+    JSON_ROW("allow_nan", JSON_FLAG, JSON, MP_JSON_NAN),
+    JSON_ROW("allow_duplicate_key", JSON_FLAG, JSON, MP_JSON_DUPLICATE_KEY),
+    JSON_ROW("ascii_only", JSON_FLAG, MP_TO_JSON, MP_JSON_ASCII_ONLY),
+    JSON_ROW("script_safe", JSON_FLAG, MP_TO_JSON, MP_JSON_SCRIPT_SAFE),
+    JSON_ROW("pretty", JSON_FLAG, MP_TO_JSON, MP_JSON_PRETTY),
+    JSON_ROW("stringify_keys", JSON_FLAG, MP_TO_JSON, MP_JSON_STRINGIFY),
+    JSON_ROW("bin", BYTES_AS, MP_TO_JSON, MP_JSON_BIN),
+    JSON_ROW("ext", BYTES_AS, MP_TO_JSON, MP_JSON_EXT),
+    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, BOTH, 1024, NULL, NULL, 0},
     {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, BOTH, 256,
-     NULL, NULL},
+     NULL, NULL, 0},
     {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 524288, BOTH, 256,
-     NULL, NULL},
+     NULL, NULL, 0},
 };
 enum {
     ROWS = sizeof(rows) / sizeof(rows[0]),
@@ -88,18 +92,11 @@ static VALUE sym_codec, sym_check, sym_as, sym_first;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
-static uint16_t
+/* The bits of `json` that the option has. */
+static unsigned
 json_mask(const option_row *row)
 {
-    return row->kind == BYTES_AS ? 3 : 1;
-}
-
-static void
-json_set(mp_options *options, const option_row *row, uint64_t value)
-{
-    unsigned others = options->json & ~((unsigned)json_mask(row) << row->minimum);
-
-    options->json = (uint16_t)(others | (unsigned)value << row->minimum);
+    return (row->kind == BYTES_AS ? 3u : 1u) << row->bit;
 }
 
 static void
@@ -112,7 +109,7 @@ field_set(mp_options *options, const option_row *row, uint64_t value)
       case COUNT: *(uint32_t *)field = (uint32_t)value; break;
       case SIZE: *(size_t *)field = (size_t)value; break;
       case JSON_FLAG:
-      case BYTES_AS: json_set(options, row, value); break;
+      case BYTES_AS: options->json = (uint16_t)((options->json & ~json_mask(row)) | (unsigned)value << row->bit); break;
       case LARGE: *(uint64_t *)field = value; break;
       case KEYS:
         options->unique_keys = value == KEYS_ERROR;
@@ -138,7 +135,7 @@ field_get(const mp_options *options, const option_row *row)
       case COUNT: return *(const uint32_t *)field;
       case SIZE: return *(const size_t *)field;
       case JSON_FLAG:
-      case BYTES_AS: return options->json >> row->minimum & json_mask(row);
+      case BYTES_AS: return (options->json & json_mask(row)) >> row->bit;
       case LARGE: return *(const uint64_t *)field;
       case KEYS: return options->first_key ? KEYS_FIRST : options->unique_keys ? KEYS_ERROR : KEYS_LAST;
       default: return *(const bool *)field;
