@@ -142,7 +142,7 @@ module Manypack
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(size = 1, **options)
       Arguments.refuse_block(self, :pool) if block_given?
-      return Manypack::Factory::Pool.new(Arguments.at_the_call { codec(options) }) unless lenient?
+      return own_pool(options) unless lenient?
 
       Pool.new(frozen? ? self : dup.freeze, size, options.empty? ? nil : options)
     end
@@ -159,6 +159,11 @@ module Manypack
     end
 
     private
+
+    def own_pool(options)
+      Arguments.refuse_json_options(options)
+      Manypack::Factory::Pool.new(Arguments.at_the_call { codec(options) })
+    end
 
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS

@@ -524,4 +524,14 @@ class FactoryTest < Minitest::Test
       end
     RUBY
   end
+
+  def test_a_pool_refuses_options_that_only_json_has
+    options = Manypack.const_get(:Arguments)
+    only = (options::TO_JSON_OPTIONS | options::FROM_JSON_OPTIONS) - options::PACKING_OPTIONS - options::UNPACKING_OPTIONS
+    assert_includes only, :pretty
+    only.each do |name|
+      error = assert_raises(ArgumentError) { Manypack::Factory.new.pool(1, name => true) }
+      assert_match(/\A#{name} has no effect on packing or unpacking: it is an option of Manypack\.(from|to)_json and of a Codec\z/, error.message)
+    end
+  end
 end

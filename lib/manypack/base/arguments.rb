@@ -183,6 +183,12 @@ module Manypack
                                "and of as: :view"))
     end
 
+    # Raises ArgumentError for an option that only from_json or to_json has, where a Codec packs and unpacks.
+    def self.refuse_json_options(options)
+      name = (options.keys & (FROM_JSON_OPTIONS | TO_JSON_OPTIONS) - PACKING_OPTIONS - UNPACKING_OPTIONS).first
+      refuse(ArgumentError.new(misplaced_option(name, "packing or unpacking"))) if name
+    end
+
     # Raises TypeError for anything but a Codec.
     def self.check_codec(codec)
       return if codec.is_a?(Codec)
