@@ -9,7 +9,8 @@ require "manypack/terminal"
 module Fuzz
   # On any bytes all fronts agree whether they are taken or refused, and on the value; with the defaults, and untrusted.
   # A View refuses when it is read, so it is read whole. What a splice changes is what a change of the object would.
-  # The terminal's JSON is taken or refused alike, and comes back as the same value; and so is a changed text of it.
+  # to_json writes what json writes of the object. The terminal's JSON is taken or refused alike, and comes back as the
+  # same value; and so is a changed text of it.
   class Fronts
     # Without ext types: others than these compare what handlers do.
     CODECS = [{}, { untrusted: true }, Manypack::Terminal::OPTIONS].map do |options|
@@ -39,6 +40,8 @@ module Fuzz
         spliced(expected[2], codec) if expected[0] == :object && expected[2].is_a?(Hash)
       end
       json(CODECS.last)
+      written
+      styled
     end
 
     private
@@ -96,6 +99,28 @@ module Fuzz
     rescue Manypack::DecodeError
       nil # json takes more, such as text that is not UTF-8
     end
+
+    # What is written as JSON without building objects is what json writes of them, but for the digits of Floats.
+    def written
+      object = Outcome.of { Manypack.unpack(@bytes, duplicate_keys: :error) }
+      expected = Outcome.of { read_json(::JSON.generate(object[2], max_nesting: 0)) } if object[0] == :object
+      found = Outcome.of { read_json(Manypack.to_json(@bytes)) }
+      return if found[2].is_a?(Manypack::UnexpectedTypeError) # json writes keys and bytes of any kind
+
+      agree(expected || object, found, "to_json")
+    end
+
+    # With every option that allows something the text is JSON, and says the same in every style.
+    def styled
+      options = { bin: :hex, ext: :hex, stringify_keys: true, allow_nan: true, allow_duplicate_key: true }
+      plain = Outcome.of { read_json(Manypack.to_json(@bytes, **options)) }
+      [{ pretty: true }, { ascii_only: true }, { script_safe: true }].each do |style|
+        found = Outcome.of { read_json(Manypack.to_json(@bytes, **options, **style)) }
+        agree(plain, found, "to_json with #{style}")
+      end
+    end
+
+    def read_json(text) = ::JSON.parse(text, max_nesting: false, allow_nan: true, allow_duplicate_key: true)
 
     # JSON has one NaN, floats have many.
     def one_nan(outcome)

@@ -24,7 +24,8 @@ module Fuzz
 
     # Returns true if a DecodeError tells its offset, in its message and as a number.
     def placed?(error)
-      with_path = error.is_a?(Manypack::RecordError) || error.is_a?(Manypack::ShapeError)
+      with_path = error.is_a?(Manypack::RecordError) || error.is_a?(Manypack::ShapeError) ||
+                  error.message.start_with?("JSON has no ")
       return error.message.include?(", byte #{error.offset}") if with_path
 
       return true unless error.is_a?(Manypack::DecodeError)
