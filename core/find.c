@@ -146,7 +146,7 @@ MP_INLINE bool
 skip_short_key(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *same)
 {
     mp_wire_row row;
-    uint32_t n;
+    uint32_t n = 0;
 
     if (MP_LIKELY(key->kind == MP_STR)) {
         if (!fixstr_p(*p, end, &n)) return false;

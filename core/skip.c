@@ -142,7 +142,7 @@ stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
     const uint8_t *p = *at;
     uint64_t *const outermost = walk->left, *const limit = outermost + walk->max_depth;
     uint64_t *innermost = outermost + walk->depth - 1;
-    uint64_t left = *innermost, held;
+    uint64_t left = *innermost, held = 0;
 
     while (mp_ahead_p(p, end)) {
         const uint8_t *from = p;
