@@ -63,7 +63,7 @@ mp_unpacker_end_body(VALUE self, const mp_decoder *outer)
     return more->outer.objects;
 }
 
-/* Not mp_unpacker_skip: the receiver of the running method tells whose offsets an error has. */
+/* Calls skip as a Ruby method: an error attributes its offset to the receiver of the running method. */
 mp_body
 mp_unpacker_take_body(VALUE self)
 {

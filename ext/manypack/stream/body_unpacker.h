@@ -6,8 +6,7 @@
 
 /*
  * Makes an Unpacker for the body of an ext; it can only read and skip. The body is n bytes, at index `at` of a frozen
- * String and at `offset` in the whole input. `used` is an Unpacker whose body has ended and which may be used again, or
- * 0.
+ * String and at `offset` in the whole input. `used` is an Unpacker to reuse, whose body has ended, or 0.
  */
 VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                            size_t offset, const mp_outer *outer);
@@ -23,19 +22,19 @@ typedef struct {
     VALUE bytes;     /* frozen */
     mp_codec codec;  /* of the Unpacker */
     mp_outer outer;  /* what encloses the body */
-    uint64_t number; /* of the body: a Fiber may go on when the Unpacker has a later body */
+    uint64_t number; /* counts bodies: a Fiber may resume when the Unpacker reads a later one */
 } mp_body;
 
 /*
- * Takes the rest of a body, which must be one object, and skips that, with the errors of skipping. RuntimeError after
- * the end of the body, ArgumentError for an Unpacker of anything else, TypeError for any other object.
+ * Returns and skips the rest of a body, which must be one object. Raises what skip raises, RuntimeError after the end
+ * of the body, ArgumentError for an Unpacker that reads no body, and TypeError for any other object.
  */
 mp_body mp_unpacker_take_body(VALUE self);
 
-/* Counts objects in exts that are in the body of that number. */
+/* Adds to the body's count of objects, unless the Unpacker has moved on to a body with another number. */
 void mp_unpacker_count_in_body(VALUE self, uint64_t number, uint64_t objects);
 
-/* Makes an Unpacker whose body has ended the Ractor's spare, with some of the Unpackers for bodies nested in it. */
+/* Keeps an Unpacker whose body has ended as the Ractor's spare, with some of its Unpackers for nested bodies. */
 void mp_unpacker_keep_for_bodies(VALUE self);
 
 #endif

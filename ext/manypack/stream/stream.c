@@ -1,4 +1,4 @@
-/* The stream of an Unpacker: its place in the bytes, how it gets more of them, and how it skips objects. */
+/* The stream of an Unpacker: where it is in the bytes, how it gets more of them, and how it skips objects. */
 #include "stream/stream.h"
 
 #include "buffer/buffer_io.h"
@@ -39,7 +39,7 @@ eql_is_rubys_p(void)
     return true;
 }
 
-/* Ends a plain read that NoMemoryError has left running. It has consumed nothing, so the next read repeats it. */
+/* Ends a plain read that NoMemoryError interrupted. It has consumed nothing, so the next read repeats it. */
 static void
 end_abandoned_read(mp_stream *u)
 {
@@ -72,7 +72,7 @@ mp_stream_raise_in_use(const mp_stream *u)
     mp_raise_in_use("Unpacker");
 }
 
-/* RuntimeError while a method of the Unpacker reads, because that relies on the bytes of the Buffer. */
+/* RuntimeError while a method of the Unpacker reads, because that method relies on the Buffer's bytes. */
 static void
 check_idle(VALUE self)
 {
@@ -80,8 +80,8 @@ check_idle(VALUE self)
 }
 
 /*
- * Called before anybody but the Unpacker removes n bytes of its Buffer. Forgets an object that was read in part,
- * because the next bytes will not continue it.
+ * Called before anybody but the Unpacker removes n bytes of its Buffer. Drops a partly read object, because the next
+ * bytes will not continue it.
  */
 static void
 forget_object(VALUE self, size_t n)
@@ -121,7 +121,7 @@ mp_stream_set_aside(mp_stream *u)
     more->places = 0;
 }
 
-/* How deep a walk may get. In the body of an ext, the depth of the ext is subtracted. */
+/* How deep a walk may nest. A body's nesting starts at the depth of its ext. */
 static size_t
 walk_depth_limit(const mp_stream *u)
 {
@@ -317,7 +317,7 @@ walk_on(mp_stream *u, const uint8_t **p, const uint8_t *end)
     return mp_skip(walk, p, end);
 }
 
-/* How many bytes the object has at least from p on, where the walk stopped. 0 if the io does not need this number. */
+/* The least number of bytes that the object still has from p, where the walk stopped; 0 if the io ignores it. */
 static uint64_t
 walk_object_bytes(const mp_stream *u, const uint8_t *p, const uint8_t *end)
 {

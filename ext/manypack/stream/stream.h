@@ -13,30 +13,30 @@
 /* Where the first byte of the Buffer is. */
 enum {
     MP_AT_OBJECT,  /* at the start of an object */
-    MP_IN_OBJECT,  /* inside an object that is being read; the decoder knows the place */
-    MP_IN_SKIPPED, /* inside an object that is being skipped; walk knows the place */
-    MP_IN_SLICED,  /* inside an object whose bytes are collected in slice; walk knows the place */
-    MP_IN_FAILED,  /* inside an object that raised, whose rest is skipped; walk knows the place */
+    MP_IN_OBJECT,  /* inside an object that is being read; its state is in d */
+    MP_IN_SKIPPED, /* inside an object that is being skipped; its state is in walk */
+    MP_IN_SLICED,  /* inside an object whose bytes slice collects; its state is in walk */
+    MP_IN_FAILED,  /* skipping the rest of an object that raised; its state is in walk */
 };
 typedef uint8_t mp_position;
 
-/* What only some streams need: those with an io, of a body, or with an object that is long, unfinished or wrong. */
+/* State of streams over an io or a body, and of those whose object is long, unfinished or invalid. */
 typedef struct {
-    VALUE sticky_error; /* every read raises it, because nobody knows where the next object starts; or 0 */
-    VALUE as;           /* loads a message from its bytes; Qtrue: Views; nil: just the bytes; 0: objects are built */
+    VALUE sticky_error; /* every read raises it, once the next object's start is unknown; or 0 */
+    VALUE as;           /* loads each message; Qtrue: return Views; nil: return the bytes; 0: build objects */
     VALUE slice;        /* the bytes of the current message so far, a String; 0 without any */
-    VALUE eof;          /* the EOFError by which the io has just ended; 0 or nil if by none */
-    VALUE refusing;     /* of a body: the Buffer that refuses all use; 0 until user code asks for it */
+    VALUE eof;          /* the EOFError that the io raised at its end; 0 or nil if it raised none */
+    VALUE refusing;     /* a body's Buffer, which refuses all use; 0 until user code asks for it */
     size_t message;     /* offset of the object that is being read */
     size_t broken_off;  /* origin + 1 if the input ended inside an object with nothing consumed; else 0 */
-    mp_outer outer;     /* the containers around the body; objects goes on counting */
+    mp_outer outer;     /* the containers around the body; its `objects` keeps counting */
     mp_decoder d;       /* between calls its value stack is in a block if an object is unfinished, else empty */
     mp_walk walk;
     uint64_t *left;     /* memory of the walk: */
     size_t places;      /* this many numbers */
-    VALUE flags;        /* of the Ruby object when it got its first body */
-    uint64_t bodies;    /* counts the bodies that it has begun */
-    uint32_t yields;    /* running calls of each, also those that a Fiber has left */
+    VALUE flags;        /* the Ruby object's flags when it got its first body */
+    uint64_t bodies;    /* number of bodies begun so far */
+    uint32_t yields;    /* active calls of each, including those in suspended Fibers */
     bool leaves_rest;   /* full_unpack leaves the bytes after the object in the io */
 } mp_stream_more;
 
@@ -47,11 +47,11 @@ typedef struct {
 } mp_piece;
 
 /*
- * Small, because many an Unpacker is made for one short message: the memory of the next one should still be in the
+ * Kept small because many Unpackers serve one short message: the memory of the next one should still be in the CPU's
  * cache. Such an Unpacker needs neither a Buffer nor `more`.
  */
 typedef struct {
-    VALUE buffer;          /* 0 if the bytes are in piece: of a body, or the first that was fed */
+    VALUE buffer;          /* 0 if the bytes are in piece: a body, or the first String fed */
     mp_piece piece;
     mp_stream_more *more;  /* see mp_stream_grown; NULL until needed */
     mp_position position;
@@ -59,7 +59,7 @@ typedef struct {
     bool running;          /* a method that reads is at work */
     bool plainly;          /* running without rb_ensure: NoMemoryError leaves it set */
     bool position_unknown; /* the error that is being raised will become sticky_error */
-    bool fed;              /* piece had bytes that were fed: the next bytes get a Buffer */
+    bool fed;              /* piece was used for fed bytes: later bytes need a Buffer */
     bool body;             /* over the body of an ext of body_type */
     int8_t body_type;
     size_t origin;         /* offset of the first byte in the whole input */
@@ -68,7 +68,7 @@ typedef struct {
 
 MP_STATIC_ASSERT(unpacker_fits_a_slot_of_160, sizeof(mp_stream) <= 128);
 
-/* Gives the stream its `more`, if it has none yet. The stream stays where it is while its Unpacker is on the stack. */
+/* Allocates `more`, which must be NULL. The stream does not move while its Unpacker is on the C stack. */
 mp_stream_more *mp_stream_grow(mp_stream *u);
 
 MP_INLINE mp_stream_more *
@@ -84,7 +84,7 @@ mp_stream_sticky_error(const mp_stream *u)
     return u->more ? u->more->sticky_error : 0;
 }
 
-/* What loads a message; 0 if objects are built. */
+/* The loader of messages, or 0 to build objects: mp_stream_more.as. */
 MP_INLINE VALUE
 mp_stream_as(const mp_stream *u)
 {
@@ -120,7 +120,7 @@ mp_stream_first_chunk(const mp_stream *u)
     return chunk ? *chunk : (mp_chunk){.len = 0};
 }
 
-/* How many bytes are there. */
+/* The number of bytes that are not consumed yet. */
 MP_INLINE size_t
 mp_stream_size(const mp_stream *u)
 {
@@ -137,7 +137,7 @@ mp_stream_consume(mp_stream *u, size_t n)
     } else {
         u->piece.at += n;
         u->piece.len -= n;
-        if (!u->piece.len && !u->body) u->piece.str = 0; /* that of a body stays for the next body */
+        if (!u->piece.len && !u->body) u->piece.str = 0; /* the next body may be in the same String */
     }
 }
 
@@ -182,7 +182,7 @@ mp_stream_for_read(VALUE self)
 }
 
 /*
- * Starts skipping the rest of an object that the decoder has begun: tree is the place in it. The position becomes
+ * Starts skipping the rest of an object that the decoder has begun: tree tells how far it got. The position becomes
  * `why`.
  */
 void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
@@ -202,14 +202,12 @@ mp_blame mp_stream_front(const mp_stream *u);
 /* The current message for an error, like mp_decoder_message. */
 mp_message mp_stream_message(const mp_stream *u);
 
-/*
- * Reads bytes from the io, of which it waits for `needed` at most. False at the end of the input.
- */
+/* Reads bytes from the io, waiting for at most `needed` of them. False at the end of the input. */
 bool mp_stream_read_more(mp_stream *u, uint64_t needed);
 
 /*
  * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first. The
- * object has at least `object` bytes from the front on: an io that waits for all requested bytes is asked for no more.
+ * object has at least `object` bytes from the front, and an io that waits for all requested bytes is asked for no more.
  */
 bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object);
 

@@ -22,7 +22,7 @@ unpacker_for_change(VALUE self)
     return u;
 }
 
-/* buffer is 0 for an Unpacker that makes a Buffer when it needs one, and as is that of mp_stream_more. */
+/* If buffer is 0, the Unpacker makes one when it needs it. For `as`, see mp_stream_more. */
 static void
 unpacker_init(VALUE self, const mp_codec *codec, VALUE as, VALUE buffer)
 {
@@ -34,7 +34,7 @@ unpacker_init(VALUE self, const mp_codec *codec, VALUE as, VALUE buffer)
     u->open = true;
 }
 
-/* Removes the option `as` from the Hash and returns it in the form of mp_stream.as. */
+/* Removes the option `as` from the Hash and returns it in the form of mp_stream_more.as. */
 static VALUE
 take_as(VALUE *options)
 {
@@ -51,8 +51,8 @@ take_as(VALUE *options)
 }
 
 /*
- * What loads the messages: `as` with the options, and with the Codec unless that is only the default of Unpacker.new.
- * They say nothing about Views, which have the Codec of the Unpacker.
+ * The loader for `as`: it has the options applied, and the Codec unless that is only the default of Unpacker.new. Views
+ * need no loader, because they use the Unpacker's Codec.
  */
 static VALUE
 loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
@@ -61,7 +61,7 @@ loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
     return rb_funcall(mp_mArguments, id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object, options);
 }
 
-/* The Codec whose limits hold for the stream: that of a Type, which has the options of the front already. */
+/* The Codec whose limits apply to the stream: a Type's own, which already includes the options of `front`. */
 static VALUE
 codec_of_loader(VALUE as, VALUE front)
 {
@@ -91,7 +91,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     }
 }
 
-/* The Buffer that the arguments ask for; 0 if any will do. */
+/* The Buffer that the arguments ask for; 0 if they need no particular one. */
 static VALUE
 buffer_for(const arguments *a)
 {
@@ -137,7 +137,7 @@ borrow(const mp_codec *codec, VALUE io)
     if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
         self = mp_unpacker_allocate(klass);
         unpacker_init(self, codec, 0, mp_buffer_new(io, Qnil, codec->options.of_gem));
-        mp_stream_grow(mp_typed_data(self)); /* now: the first object that needs it would make the spare larger */
+        mp_stream_grow(mp_typed_data(self)); /* allocate now: the spare must not grow later */
         return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
     u = mp_typed_data(self);
@@ -215,7 +215,7 @@ give_back_rest(const one_read *one)
     mp_io_take_back(one->io, mp_buffer_take_all(buffer));
 }
 
-/* Leaves the io at the object after the one that failed, if it can be found. */
+/* Skips the rest of the failed object, if its end can be found, and gives the bytes after it back to the io. */
 static VALUE
 pass_over_failed(VALUE arg)
 {
@@ -229,8 +229,8 @@ pass_over_failed(VALUE arg)
 }
 
 /*
- * Called when the read has ended. The first error is the one to raise, unless an interrupt comes while the rest of the
- * object is read. After an interrupt nobody wants to wait for the io again: only bytes that are there are passed over.
+ * Called when the read has ended. If it failed, skips the rest of the object. That raises no error of its own but an
+ * interrupt. If the read was interrupted, do not wait for the io again: skip only bytes that have arrived.
  */
 static VALUE
 read_the_one_ended(VALUE arg)
@@ -270,7 +270,7 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     return obj;
 }
 
-/* True if there is an io, and no byte of it is here. */
+/* True if the Unpacker has an io, and holds no bytes or unfinished object from it. */
 static bool
 io_untouched_p(const mp_stream *u)
 {
@@ -285,7 +285,7 @@ mp_unpacker_leave_rest(VALUE unpacker)
     if (u && io_untouched_p(u)) mp_stream_grown(u)->leaves_rest = true;
 }
 
-/* call-seq: Internal.read_one(unpacker, io) -> object: as Manypack.unpack reads an io, by a new Unpacker over it */
+/* call-seq: Internal.read_one(unpacker, io) -> object: reads a new Unpacker's io as Manypack.unpack does */
 static VALUE
 rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
 {
@@ -294,7 +294,7 @@ rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
     return read_one(unpacker, io);
 }
 
-/* call-seq: Internal.error_of?(unpacker, error) -> true for an error about bytes that this Unpacker has read */
+/* call-seq: Internal.error_of?(unpacker, error) -> true if the error is about bytes that it has read */
 static VALUE
 rb_internal_error_of_p(VALUE module, VALUE unpacker, VALUE error)
 {
@@ -345,7 +345,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* The Buffer of an Unpacker over a body. */
+/* The Buffer of an Unpacker over a body, which refuses all use. */
 static VALUE
 refusing_buffer(VALUE self, mp_stream_more *more)
 {
@@ -469,7 +469,7 @@ each_object(VALUE self, bool strict)
     return Qnil;
 }
 
-/* The value of the option strict of each. */
+/* True if each was called with strict: true. */
 static bool
 strict_p(int argc, const VALUE *argv)
 {
@@ -541,8 +541,8 @@ rb_unpacker_position(VALUE self)
 /*
  * call-seq: unpacker.pending? -> true or false
  *
- * Returns true if reading has begun the object at position and has not reached its end. Bytes that were fed and that
- * nobody has tried to read do not count.
+ * Returns true if reading has begun the object at position and has not reached its end. Fed bytes that no method has
+ * tried to read do not count.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x92\x02")
  *   unpacker.each.to_a #=> [[1]]
@@ -557,7 +557,7 @@ rb_unpacker_pending_p(VALUE self)
 /*
  * call-seq: Internal.start_at(unpacker, offset) -> unpacker
  *
- * Makes the first byte of a new Unpacker have that offset. For lib/manypack/parallel/worker.rb.
+ * Sets the offset of the first byte of a new Unpacker. For lib/manypack/parallel/worker.rb.
  */
 static VALUE
 rb_internal_start_at(VALUE self, VALUE unpacker, VALUE offset)
@@ -672,7 +672,7 @@ rb_unpacker_symbolize_keys_p(VALUE self)
 /*
  * call-seq: unpacker.freeze? -> true or false
  *
- * Returns true if what the Unpacker reads is frozen: with the option freeze, and with shareable.
+ * Returns true if the objects that are read are frozen, by the option freeze or shareable.
  *
  *   Manypack::Unpacker.new(freeze: true).freeze? #=> true
  */
@@ -697,7 +697,7 @@ rb_unpacker_allow_unknown_ext_p(VALUE self)
     return mp_stream_get(self)->codec.options.allow_unknown_ext ? Qtrue : Qfalse;
 }
 
-/* The Unpacker must not be running: a decoder at work uses the old types, and only the old Codec keeps them alive. */
+/* The Unpacker must not be running: a running decoder uses the old types, which only the old Codec keeps alive. */
 static void
 unpacker_set_types(VALUE self, mp_stream *u, VALUE codec)
 {
@@ -722,7 +722,7 @@ rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE ha
     return Qnil;
 }
 
-/* call-seq: unpacker.types -> codec: that has its types */
+/* call-seq: unpacker.types -> codec with the Unpacker's ext types */
 static VALUE
 rb_unpacker_types(VALUE self)
 {

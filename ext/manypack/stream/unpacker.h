@@ -17,7 +17,7 @@ VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 VALUE mp_unpacker_borrow(VALUE codec);
 void mp_unpacker_give_back(VALUE unpacker);
 
-/* Lets the next full_unpack of an Unpacker that has read nothing of its io do as mp_unpack_io does. */
+/* Makes the next full_unpack leave the bytes after the object in the io, if nothing has been read from the io yet. */
 void mp_unpacker_leave_rest(VALUE unpacker);
 
 /* Unpacks the next object of an io and leaves the bytes after it in the io. */

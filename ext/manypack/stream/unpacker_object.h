@@ -18,12 +18,12 @@ mp_stream *mp_unpacker_checked(VALUE object);
 void mp_unpacker_set_codec(VALUE self, const mp_codec *codec);
 void mp_unpacker_set_buffer(VALUE self, VALUE buffer);
 
-/* The Buffer of an Unpacker that is not over a body, made now if it has none; in the middle of a read it is taken. */
+/* The Buffer of an Unpacker that is not over a body, made if it has none. If it is made during a read, it is taken. */
 VALUE mp_unpacker_buffer(VALUE self);
 
 /*
- * Makes the first String that is fed the piece of an Unpacker, so that it needs no Buffer. False unless it is the first
- * and embedded: another may be a part of a long String, which a reference would keep alive.
+ * Stores the first fed String as the Unpacker's piece, so that no Buffer is needed. False unless it is the first and
+ * embedded: any other may share the bytes of a long String, which a reference would keep alive.
  */
 bool mp_unpacker_take_first(VALUE self, VALUE string);
 

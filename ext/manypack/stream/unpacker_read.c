@@ -1,4 +1,4 @@
-/* How a method reads objects from a stream. It leaves the Unpacker and its Buffer usable, no matter how it ends. */
+/* How methods read objects from a stream. However they end, the Unpacker and its Buffer stay usable. */
 #include "stream/unpacker_read.h"
 
 #include "buffer/buffer_io.h"
@@ -30,14 +30,14 @@ typedef struct {
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
-    bool yielding;        /* in each, which may be in its block */
+    bool yielding;        /* each is running, perhaps its block */
     bool plain;           /* read_plain is at work */
     bool begun;           /* read_plain has begun the object */
     mp_kind kind;         /* of the container whose header is read */
     uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
     mp_decoder first;     /* of read_plain */
-    mp_value_words words; /* lent to the decoder */
+    mp_value_words words; /* first memory of the decoder's value stack */
 } run;
 
 /* Reserves the Unpacker for this run. */
@@ -61,7 +61,7 @@ run_leave(run *r)
     r->at_work = false;
 }
 
-/* Saves the decoder's state until there are more bytes, perhaps in another call. */
+/* Saves the decoder's state until more bytes arrive, perhaps in another call. */
 static void
 suspend(run *r)
 {
@@ -169,7 +169,7 @@ object_read(run *r, VALUE obj)
     return obj;
 }
 
-/* Reads the rest of an object that has been begun. Qundef if the bytes end inside it. */
+/* Continues reading a partly read object. Qundef if the bytes end inside it. */
 static VALUE
 read_on(run *r)
 {
@@ -260,7 +260,7 @@ raise_load_error(VALUE arg, VALUE error)
     rb_exc_raise(error);
 }
 
-/* Loads the message whose bytes were just read. Runs user code, so no method may be reading. */
+/* Loads a message from the bytes just read. This runs user code, so no read may be in progress. */
 static VALUE
 message_loaded(const mp_stream *u, VALUE bytes)
 {
@@ -333,7 +333,7 @@ after_error(run *r)
     }
 }
 
-/* Gives the stream the decoder of read_plain, with the place that it has reached in the object. */
+/* Moves the decoder of read_plain into the stream, so that read_body can continue the object. */
 static void
 keep_first(run *r)
 {
@@ -424,7 +424,7 @@ run_whole_with(VALUE self, VALUE (*body)(void *))
     return run_whole(&r);
 }
 
-/* True if the next object has not been begun, is to be built, and has no limits to check. */
+/* True if the next object is not begun, will be built (no `as`), and has no limits to check. */
 MP_INLINE bool
 read_plainly_p(const mp_stream *u)
 {
@@ -433,8 +433,8 @@ read_plainly_p(const mp_stream *u)
 }
 
 /*
- * True if the previous object that needed a decoder called user code. The next object probably does, too, and then a
- * plain decoder would stop: the Unpacker of a body reads the same kind of object in body after body.
+ * True if the previous object that needed a decoder called user code. The next one probably does, too, as bodies of one
+ * ext type are alike, and a plain decoder would have to stop at that.
  */
 MP_INLINE bool
 user_code_expected_p(const mp_stream *u)
@@ -477,7 +477,7 @@ read_plain(run *r, const mp_chunk *chunk)
     return obj;
 }
 
-/* Reads the next object if read_plain can. Otherwise Qundef, and read_body reads it, or the rest of it. */
+/* Reads the next object if read_plain can. Otherwise returns Qundef, and read_body must read it or finish it. */
 static VALUE
 read_plain_first(run *r)
 {
@@ -514,8 +514,8 @@ read_next(VALUE self, mp_stream *u)
 }
 
 /*
- * Gives the chunk that starts with the next object to the fast paths below, which do without a decoder and without
- * rb_ensure. False if there is none, or if an object has been begun or limits have to be checked.
+ * Sets *chunk to the chunk that starts with the next object, for the fast paths below, which need no decoder and no
+ * rb_ensure. False without bytes, inside an object, or if there are limits to check.
  */
 MP_INLINE bool
 chunk_at_hand(const mp_stream *u, mp_chunk *chunk)
@@ -525,8 +525,8 @@ chunk_at_hand(const mp_stream *u, mp_chunk *chunk)
 }
 
 /*
- * Reads from a StringIO, for the fast paths below. No method has to be marked as running: a StringIO runs no user code,
- * and if it raises, nothing has changed. Somebody may have redefined its read, though.
+ * Reads from a StringIO, for the fast paths below. The Unpacker need not be marked as running: a StringIO runs no user
+ * code, and if it raises, nothing has changed. But a program may have redefined its read.
  */
 static MP_NOINLINE void
 read_string_io(VALUE self, mp_stream *u)
@@ -552,7 +552,7 @@ stream_with_bytes(VALUE self)
     return u;
 }
 
-/* Reads a short, complete object, of which handlers read many. Qundef: take the slow path. */
+/* Fast path for a short, complete object, as handlers often read. Qundef: take the slow path. */
 static VALUE
 read_short(mp_stream *u)
 {
@@ -570,7 +570,7 @@ read_short(mp_stream *u)
     return obj;
 }
 
-/* Keeps the Unpackers for bodies that a read has used for the next read of any Unpacker. */
+/* Keeps the Unpackers that a read used for ext bodies, so that the next read of any Unpacker reuses them. */
 static void
 keep_inner(mp_stream *u)
 {
@@ -607,7 +607,7 @@ mp_unpacker_read(VALUE self, mp_stream *u)
     return obj;
 }
 
-/* True if there are no more bytes and no io that may have some: a StringIO has just been asked. */
+/* True if there are no bytes left, and no io that could have more: a StringIO has just been read. */
 MP_INLINE bool
 at_end_p(const mp_stream *u)
 {
@@ -666,7 +666,7 @@ mp_unpacker_each(VALUE self, bool strict)
     RB_GC_GUARD(self);
 }
 
-/* Skips an object at *p that holds no others, if it ends before end. */
+/* Skips the object at *p if it is no container and does not extend beyond end. */
 static bool
 leaf_skipped(const uint8_t **p, const uint8_t *end)
 {
@@ -704,7 +704,7 @@ skip_in_chunk(mp_stream *u)
     mp_stream_begin_pass(u, MP_IN_SKIPPED);
     status = mp_skip(&u->more->walk, &p, end);
     if (status == MP_OK || status == MP_E_TRUNCATED) mp_stream_consume(u, (size_t)(p - start));
-    if (status != MP_E_TRUNCATED) mp_stream_at_object(u); /* after an error, to start again where it can raise */
+    if (status != MP_E_TRUNCATED) mp_stream_at_object(u); /* after an error, let skip_body start again and raise it */
     return status == MP_OK;
 }
 
@@ -773,7 +773,7 @@ header_body(void *arg)
     return UINT2NUM(head.n);
 }
 
-/* The start of the next object if its head is complete, and the row of the head; otherwise NULL. */
+/* Returns the start of the next object, if its head is complete, and sets *row to the head's row; otherwise NULL. */
 MP_INLINE const uint8_t *
 head_at_hand(const mp_stream *u, mp_wire_row *row)
 {

@@ -13,7 +13,7 @@ void mp_unpacker_each(VALUE self, bool strict);
 /* Skips the next object, or the rest of an object that was partly read. TruncatedError like mp_unpacker_read. */
 void mp_unpacker_skip(VALUE self);
 
-/* After an error of a read: passes over the rest of the object that failed, as the next read would. */
+/* After a read that failed: skips the rest of the failed object, as the next read would. */
 void mp_unpacker_pass_over_failed(VALUE self);
 
 /* Skips the next object if it is nil. Returns Qtrue if it was, otherwise Qfalse. */
