@@ -112,8 +112,8 @@ rb_buffer_append(VALUE self, VALUE string)
 }
 
 /*
- * Reads from the io until n bytes are there or the io ends. Returns how many bytes are there, at most n. eof is set to
- * the EOFError by which the io ended; 0 or nil if by none.
+ * Reads from the io until n bytes are there or the io ends. Returns how many bytes are there, at most n. Sets eof to
+ * the EOFError that the io raised at its end; 0 or nil if it raised none.
  */
 static size_t
 fill(VALUE self, size_t n, VALUE *eof)
@@ -135,7 +135,7 @@ fill(VALUE self, size_t n, VALUE *eof)
 
 NORETURN(static void raise_end(VALUE eof));
 
-/* Raises the EOFError by which the io ended, or one like Ruby's own if it ended without. */
+/* Raises the io's own EOFError or, if it raised none, one like Ruby's. */
 static void
 raise_end(VALUE eof)
 {

@@ -8,10 +8,10 @@
 
 /* --- reading ---------------------------------------------------------------------------------------- */
 
-/* A Ractor keeps no larger String for ios. */
+/* The largest spare String that a Ractor keeps for reading from ios. */
 enum { SPARE_MAX = 65536 };
 
-/* Somebody may have redefined the read of StringIO, and have frozen its String. */
+/* Keeps the String as the Ractor's spare, unless it is large, or frozen by a redefined read of StringIO. */
 static void
 give_back_spare(VALUE string)
 {
@@ -57,8 +57,8 @@ read_once(VALUE self, size_t size, uint64_t needed)
 }
 
 /*
- * eof? takes a tenth of the time that an EOFError of readpartial takes. A File that has grown or was rewound is asked
- * in vain, which costs nothing: readpartial takes the bytes that eof? has read, in no more time than without eof?.
+ * eof? takes a tenth of the time that an EOFError of readpartial takes. If a File has grown or was rewound, the extra
+ * eof? costs nothing: readpartial returns the bytes that eof? has read ahead.
  */
 static mp_io_bytes
 read_file(VALUE self, size_t size)
@@ -116,7 +116,7 @@ mp_buffer_feed_read(VALUE self, mp_io_bytes read)
 /* A call of an io's write. */
 typedef struct {
     VALUE io, bytes;
-    const uint8_t *copy; /* the bytes on the C stack, as long as there is no String; or NULL */
+    const uint8_t *copy; /* the bytes on the C stack until they are a String; else NULL */
     size_t len;
     bool writable, string_io;
     int api;
@@ -148,7 +148,7 @@ write_to_string_io(mp_loan *loan, const io_write *write)
 static VALUE
 write_to_other(mp_loan *loan, io_write *write)
 {
-    /* IO#write waits. That of any other object may raise IO::WaitWritable, as write_nonblock does: it took nothing. */
+    /* IO#write waits. Other ios may raise IO::WaitWritable, as write_nonblock does: then they took nothing. */
     mp_taken_call taken = {.loan = loan, .call = call_write, .arg = (VALUE)write, .may_tear = true,
                            .refusal = RB_TYPE_P(write->io, T_FILE) ? 0 : rb_mWaitWritable};
 
@@ -189,7 +189,7 @@ write_rest(VALUE self, io_write *write)
     }
 }
 
-/* An IO gets no String for fewer bytes, but a copy of them, because the Buffer may be closed while the IO waits. */
+/* Up to this many bytes reach an IO as a copy on the C stack, since the Buffer may be closed while the IO waits. */
 enum { COPIED_MAX = 1024 };
 
 static MP_NOINLINE size_t

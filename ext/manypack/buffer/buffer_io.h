@@ -4,11 +4,11 @@
 
 #include "buffer/buffer_object.h"
 
-/* What an io gave. */
+/* The result of reading from an io. */
 typedef struct {
     VALUE bytes; /* a String; nil at the end or without an io */
     bool spare;  /* it is the spare String of the Ractor, to give back */
-    VALUE eof;   /* without bytes: the EOFError by which the io ended; 0 or nil if by none */
+    VALUE eof;   /* without bytes: the EOFError that the io raised; 0 or nil if none */
 } mp_io_bytes;
 
 /*
@@ -33,11 +33,11 @@ void mp_buffer_flush(VALUE self);
  */
 #define MP_FLUSH_SIZE 12288
 
-/* mp_buffer_flush, unless somebody is at work on the bytes. */
+/* Calls mp_buffer_flush, unless the bytes are in use. */
 void mp_buffer_flush_if_idle(VALUE self);
 
 /*
- * For user code in the middle of a write, to which the Packer was lent: has the Buffer flushed when the write is
+ * If user code calls this while the Packer is lent to it, returns true, and the Buffer is flushed when the write is
  * complete. Otherwise false.
  */
 bool mp_buffer_flush_later(VALUE self);

@@ -145,7 +145,7 @@ size_of(size_t size)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
-/* `way` is what way_of says of the io. */
+/* `way` is the result of way_of for this io. */
 static void
 set_io(VALUE self, VALUE io, mp_io_way way)
 {
@@ -159,7 +159,7 @@ set_io(VALUE self, VALUE io, mp_io_way way)
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
 
-/* Asks an io, which may be nil, and may run user code. */
+/* How to read an io, which may be nil. May run user code. */
 static mp_io_way
 way_of(VALUE io)
 {

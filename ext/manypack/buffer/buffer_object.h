@@ -14,7 +14,7 @@ typedef struct {
     mp_io_way way;          /* how the io is read */
     bool reads_exactly : 1; /* ask the io for no more than needed: it has no readpartial, or takes no bytes back */
     bool end_near : 1;      /* a File gave fewer bytes than it was asked for */
-    bool writable : 1;      /* the io has write, as the first flush has found out */
+    bool writable : 1;      /* the first flush found that the io has write */
     bool shown : 1;         /* user code has it: no other owner gets it */
     bool flush_due : 1;     /* user code has called flush in the middle of a write of the Packer */
     uint8_t owner;          /* an mp_owner, for errors that name the object whose method was called */
@@ -47,24 +47,24 @@ mp_buffer_get(VALUE self)
 /* The name of the class whose method was called, for errors. */
 const char *mp_buffer_name(const mp_buffer *buffer);
 
-/* Whether an io is checked as the Buffer's class does: see mp_api_of_object. A Packer has checked its own. */
+/* The flags with which the Buffer checks an io: see mp_api_of_object. A Packer has already checked its own io. */
 int mp_buffer_api(VALUE self);
 
-/* Appends the current bytes of a String: by reference if there are reference_threshold of them, otherwise as a copy. */
+/* Appends the current bytes of a String: by reference from reference_threshold bytes on, otherwise as a copy. */
 void mp_buffer_append(VALUE self, VALUE string, size_t reference_threshold);
 
-/* The same by the Buffer's own read_reference_threshold. */
+/* mp_buffer_append with the Buffer's own read_reference_threshold. */
 void mp_buffer_feed(VALUE self, VALUE str);
 
 /* Shorter Strings are always copied, even if the threshold is smaller. */
 #define MP_WRITE_REFERENCE_MIN 256
 
-/* Settles a failed write. RuntimeError unless the Buffer may be looked at and appended to. */
+/* Settles a failed write. RuntimeError unless reading and appending are allowed now. */
 void mp_buffer_check(VALUE self);
 
 /*
- * The struct of a Buffer: mp_buffer_checked to look at and append to, mp_buffer_for_change to remove bytes, too.
- * RuntimeError if the Buffer's state refuses that now.
+ * The struct of a Buffer, checked for use: mp_buffer_checked allows reading and appending, mp_buffer_for_change also
+ * removing bytes. RuntimeError if the Buffer's state refuses that now.
  */
 MP_INLINE mp_buffer *
 mp_buffer_checked(VALUE self)
@@ -136,8 +136,8 @@ mp_buffer_show(VALUE self)
 }
 
 /*
- * Closes an idle Buffer, but keeps a small block for the next owner, who calls mp_buffer_reopen. False if it cannot
- * have one: a suspended Fiber may go on with it, so that it stays open, or user code has had it.
+ * Closes an idle Buffer, but keeps a small block for the next owner, who calls mp_buffer_reopen. False if it must have
+ * no next owner: a suspended Fiber may still use it, so it stays open, or user code has seen it.
  */
 bool mp_buffer_set_aside(VALUE self);
 void mp_buffer_reopen(VALUE self, VALUE io);

@@ -31,7 +31,7 @@ break_all(mp_loan *loan)
     loan->state = MP_IDLE;
 }
 
-/* True if nobody knows what the call has done, which an exception ended. */
+/* True if an exception ended the call, and what it did to the bytes is unknown. */
 static bool
 torn_p(const mp_taken_call *taken)
 {
@@ -63,8 +63,8 @@ call_and_return(VALUE arg)
 }
 
 /*
- * rb_ensure takes a tenth of a flush of a short message, but nothing else tells an io that has raised from one that is
- * writing.
+ * rb_ensure costs a tenth of flushing a short message, but nothing else distinguishes an io that raised from one that
+ * is still writing.
  */
 VALUE
 mp_loan_call_taken(mp_taken_call *taken)
@@ -98,7 +98,7 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
 bool
 mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
 {
-    if (!same_write_p(loan, saved.epoch)) return false; /* the Buffer belongs to others */
+    if (!same_write_p(loan, saved.epoch)) return false; /* another write owns the Buffer now */
     if (loan->holder != saved.holder || mp_loan_taken_p(loan)) {
         break_all(loan);
         return false;

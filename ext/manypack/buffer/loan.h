@@ -107,7 +107,7 @@ mp_loan_writer_p(const mp_loan *loan)
     return MP_LIKELY(loan->state != MP_LENT) || loan->thread == rb_thread_current();
 }
 
-/* True if a new owner may have the Buffer: nobody uses it, and no suspended Fiber could go on. */
+/* True if a new owner may have the Buffer: nobody uses it, and no suspended Fiber could resume a use. */
 MP_INLINE bool
 mp_loan_free_p(const mp_loan *loan)
 {
@@ -135,7 +135,7 @@ mp_loan_end(mp_loan *loan)
 
 void mp_loan_settle(mp_loan *loan, mp_bytes *bytes);
 
-/* Take a Buffer that is not taken, and release it. For callers that know by other means that they still hold it. */
+/* Take a free Buffer, and release it. For callers that cannot have lost it in between. */
 MP_INLINE void
 mp_loan_take(mp_loan *loan)
 {
@@ -160,8 +160,8 @@ typedef struct {
 } mp_taken_call;
 
 /*
- * Calls a function that may run user code, with the Buffer taken. Returns Qundef if the Buffer belongs to others now: a
- * loan around the caller broke meanwhile.
+ * Calls a function that may run user code, with the Buffer taken. Returns Qundef if the caller lost the Buffer, because
+ * a loan around it broke meanwhile.
  */
 VALUE mp_loan_call_taken(mp_taken_call *taken);
 
@@ -173,9 +173,9 @@ mp_loan_tear(mp_loan *loan)
 }
 
 /*
- * mp_loan_tear_for_write tears a Buffer before an io writes that lets nobody use the Buffer meanwhile. If the io
- * raises, the Buffer stays TORN, as after mp_loan_call_taken, but without rb_ensure. mp_loan_written ends the write
- * with the epoch from the start. False if the Buffer belongs to others: somebody has redefined the io's method.
+ * mp_loan_tear_for_write tears a Buffer before the write of an io (StringIO) during which nobody can use the Buffer. If
+ * the io raises, the Buffer stays TORN, as after mp_loan_call_taken, but without rb_ensure. mp_loan_written ends the
+ * write with the epoch from the start. False if the caller lost the Buffer, which takes a redefined write.
  */
 MP_INLINE uint32_t
 mp_loan_tear_for_write(mp_loan *loan)
@@ -199,7 +199,7 @@ mp_loan_mend(mp_loan *loan)
     loan->state = MP_IDLE;
 }
 
-/* A write that has begun and waits while user code may run. */
+/* A begun write that is paused while user code may run. */
 typedef struct {
     uint32_t epoch, holder, number;
 } mp_loan_pause;
