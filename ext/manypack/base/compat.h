@@ -38,7 +38,7 @@ mp_proc_isolate(VALUE proc)
     rb_raise(rb_eRuntimeError, "this Ruby cannot isolate a Proc");
 }
 
-/* How many constants were assigned or removed so far, or 0 if this Ruby does not say. */
+/* The number of times that a constant was assigned or removed, or 0 if this Ruby does not count them. */
 static inline uintptr_t
 mp_constants_assigned(void)
 {
@@ -48,7 +48,7 @@ mp_constants_assigned(void)
     return 0;
 }
 
-/* 3.2. Before, a Hash grows as it is filled. */
+/* Since 3.2. An older Ruby's Hash grows as it is filled. */
 static inline VALUE
 mp_hash_new_capa(long capa)
 {
@@ -61,8 +61,8 @@ mp_hash_new_capa(long capa)
 }
 
 /*
- * 3.3, like embeddable structs. Before, rb_hash_dup uses no write barrier for the objects that it copies, and the copy
- * may already be marked or old. objects are the n keys and values of the copy, in turn.
+ * Issues the write barriers that rb_hash_dup omits before 3.3, which has embeddable structs, too: the copy may already
+ * be marked or old. objects are the n keys and values of the copy, in turn.
  */
 static inline void
 mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
@@ -116,8 +116,8 @@ mp_hash_table_p(void)
 #endif
 
 /*
- * The struct of an object whose type is embeddable and was checked by the caller. Since 3.3 it is in the slot, as ours
- * are far below the 600 bytes that fit there. Ruby would ask where it is, several times for each short object.
+ * The struct of an object whose type is embeddable and was checked by the caller. Since 3.3 it is always in the slot,
+ * because ours are far below the 600 bytes that fit there. Ruby would test that, several times for each short object.
  */
 static inline void *
 mp_typed_data(VALUE obj)
@@ -147,9 +147,9 @@ mp_typed_memsize(size_t size)
 }
 
 /*
- * The flags of an object without those of the collector. They change if user code freezes the object, or gives it
- * instance variables or an object_id. Each of these sets a flag. Since 3.2 some are part of the object's shape, which
- * the flags contain.
+ * The flags of an object, without the collector's. They change when user code freezes the object or gives it an
+ * instance variable or object_id. Each of these sets a flag or, since 3.2, changes the shape, which is stored in the
+ * flags.
  */
 static inline VALUE
 mp_flags(VALUE obj)
@@ -158,9 +158,9 @@ mp_flags(VALUE obj)
 }
 
 /*
- * True if IO#write gives the io's buffer the bytes of a binary String as they are, with nothing else to do: no
- * conversion, no other IO to write to, and no signal for the EPIPE of stdout. False where that cannot be told: 3.3
- * deprecates the struct of an IO, which has no other way to tell this without a call of a method.
+ * True if IO#write only copies the bytes of a binary String to the io's buffer: no conversion, no second IO to write
+ * to, no signal for EPIPE on stdout. False if this Ruby cannot tell: 3.3 deprecates the struct of an IO, and nothing
+ * else answers this without calling a method.
  */
 #if defined(HAVE_RB_IO_T_ENCS)
 RBIMPL_WARNING_PUSH()
@@ -199,7 +199,7 @@ mp_io_path(VALUE io)
 }
 #endif
 
-/* 4.1. The object may be freed on any native thread while Ruby code runs. */
+/* Since 4.1: allows Ruby to free the object on any native thread while Ruby code runs. */
 #ifdef HAVE_CONST_RUBY_TYPED_THREAD_SAFE_FREE
 #define MP_TYPED_FREE (RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_THREAD_SAFE_FREE)
 #else

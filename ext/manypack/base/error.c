@@ -26,8 +26,8 @@ input_of(VALUE reader)
 }
 
 /*
- * An exception with these words. Not by rb_exc_new_str: with YJIT, Ruby 4.0 may push a frame of some other method
- * there, which then is the running one, and whose receiver is not what reads the input.
+ * An exception with these words. Avoids rb_exc_new_str: with YJIT, Ruby 4.0 may push another method's frame there, and
+ * the receiver of the running method would no longer be the reader of the input.
  */
 static VALUE
 new_exception(VALUE klass, VALUE words)
@@ -58,7 +58,7 @@ mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t bef
                         .offset = offset};
 }
 
-/* Keeps the message, from which #path is found when it is called. */
+/* Stores the message in the error: #path is computed from it on demand. */
 static void
 set_message(VALUE error, size_t offset, mp_message message)
 {
@@ -167,8 +167,8 @@ truncated_message(mp_blame blame)
 }
 
 /*
- * A new error for the end of the input, whose cause is the error by which the io ended, if any. With of_gem it raises
- * that one instead, unchanged but for its offset, as the msgpack gem does.
+ * A new error for the end of the input. Its cause is the EOFError that the io raised, if any. With of_gem, raises that
+ * EOFError itself, with an offset added, as the msgpack gem does.
  */
 static VALUE
 error_at_end(mp_blame blame, VALUE klass, VALUE words, size_t offset)
@@ -305,7 +305,7 @@ mp_raise_malformed(const char *what, size_t offset, mp_message message)
     raise_at(eMalformedFormatError, rb_str_new_cstr(what), offset, message);
 }
 
-/* found_text describes what the input has. */
+/* found_text describes the number found in the input, for the error's message. */
 NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset,
                                  mp_message message));
 
@@ -364,7 +364,7 @@ static const limit_words words_of_limits[] = {MP_LIMITS_EACH(LIMIT_WORDS, )};
 
 NORETURN(static void raise_declared(mp_status status, mp_blame blame, size_t offset));
 
-/* LimitError for what a head declares. */
+/* LimitError for a size or count that a head declares. */
 static void
 raise_declared(mp_status status, mp_blame blame, size_t offset)
 {
@@ -480,8 +480,8 @@ message_with_ext(VALUE error, int type, size_t offset)
 
 /*
  * A copy of an error with new words and another offset, because the user may raise the original again. The copy keeps
- * its path unless a message is given. A TruncatedError is about other bytes, and this input has not ended: it becomes
- * the cause of an error of another class, so that nobody takes it for the end of this input.
+ * its path unless a message is given. A TruncatedError becomes the cause of an error of another class: it is about
+ * other bytes, and must not be mistaken for the end of this input.
  */
 static VALUE
 blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
@@ -512,7 +512,7 @@ mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_mess
     rb_exc_raise(error);
 }
 
-/* True for a RecordError that no other exception has caused: where it was raised says nothing about user code. */
+/* True for a RecordError without a cause: its backtrace tells nothing about user code. */
 static bool
 plain_record_error_p(VALUE error)
 {
@@ -520,8 +520,8 @@ plain_record_error_p(VALUE error)
 }
 
 /*
- * The same RecordError with new words, without its backtrace: Ruby writes the backtrace of an exception as text when it
- * is raised again, which takes longer than all else.
+ * A copy of a RecordError with new words and no backtrace: raising an error again makes Ruby format its backtrace,
+ * which would take longer than everything else.
  */
 static VALUE
 record_error_anew(VALUE error, VALUE words)
@@ -666,7 +666,7 @@ words_with_path(VALUE message, VALUE old, VALUE path)
     return words;
 }
 
-/* Replaces the path of a DecodeError: of a RecordError @path, which Ruby code sees; of others a hidden variable. */
+/* Replaces the path of a DecodeError: a RecordError has it in @path, other errors in a hidden variable. */
 static void
 set_path(VALUE error, VALUE path)
 {
@@ -694,7 +694,7 @@ mp_raise_unplaced(VALUE klass, VALUE words)
     mp_raise_encode_error(klass, words, rb_utf8_str_new_cstr("$"), mp_receiver_of_gem_p());
 }
 
-/* call-seq: Internal.raise_type_error(words): the TypeError of a handler that refuses its object, which gets a path */
+/* call-seq: Internal.raise_type_error(words): raises a handler's TypeError, which gets a path */
 static VALUE
 rb_internal_raise_type_error(VALUE self, VALUE words)
 {
@@ -704,7 +704,7 @@ rb_internal_raise_type_error(VALUE self, VALUE words)
 
 /*
  * Calls a function of Ruby. An exception that it raises becomes an error of packing, with a path. If checks_bytes, only
- * a DecodeError does, which knows its path in the packed bytes. A frozen exception stays as it is.
+ * a DecodeError does, with its own path in the packed bytes. A frozen exception stays as it is.
  */
 MP_INLINE VALUE
 pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)

@@ -7,7 +7,7 @@
 #include "core/status.h"
 #include "core/wire.h"
 
-/* The message that an error is in, from which its #path is found. */
+/* The message with the error. The error's #path is computed from it. */
 typedef struct {
     VALUE source;  /* the String with its bytes, which errors keep; 0 if the bytes are gone: no path */
     size_t start;  /* where the message starts in source */
@@ -23,24 +23,23 @@ mp_message_whole(VALUE string)
 }
 
 /*
- * The message that starts at an offset of the whole input. The caller has the bytes from start to end, which begin at
- * origin in the input, and `before` bytes in front of them. They are in source or, if that is 0, in a block, which is
- * copied.
+ * The message at `offset` in the whole input. The bytes from start to end begin at `origin` in the input; `before`
+ * bytes precede them in the same memory: in source or, if that is 0, in a block, which is copied.
  */
 mp_message mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t before, size_t origin,
                          size_t offset);
 
-/* The head to blame and the bytes around it: an error message says from them what is wrong, and where. */
+/* The head to blame and the bytes around it, from which the error message says what is wrong, and where. */
 typedef struct {
     const uint8_t *start, *at, *end;
     size_t origin;           /* offset of start in the whole input */
     size_t bytes_after;      /* bytes of the input that follow end */
     size_t complete;         /* offset in the whole input where the last complete object ends */
     mp_message message;
-    const mp_limits *limits; /* for a status of mp_limits_pass */
-    uint64_t objects;        /* of the message, up to the head; likewise */
+    const mp_limits *limits; /* only for a status of mp_limits_pass */
+    uint64_t objects;        /* objects of the message up to the head; likewise */
     bool of_gem;             /* under the name MessagePack: the classes of the msgpack gem */
-    VALUE eof;               /* the EOFError by which the io ended; 0 or nil without one */
+    VALUE eof;               /* the EOFError that the io raised at its end; 0 or nil without one */
 } mp_blame;
 
 MP_INLINE mp_blame
@@ -65,7 +64,7 @@ NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message mes
 NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp_message message));
 NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));
 
-/* The conditions of a Path take too many looks; `found` ends the sentence "but the input has". */
+/* LimitError: the conditions of a Path look at too many values. `found` ends the sentence "but the input has". */
 NORETURN(void mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_message message));
 
 /* The paths to the values of a message may take this many times as many bytes as max_bytes allows the message. */
@@ -87,7 +86,7 @@ NORETURN(void mp_raise_not_in_json(VALUE words, size_t offset, mp_message messag
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 
-/* Raises for the body of a timestamp that is in no input, so that there is no offset. size is that of the body. */
+/* Raises for the body of a timestamp outside of any input: the error has no offset. size is the body's. */
 NORETURN(void mp_raise_timestamp(mp_status status, size_t size));
 
 /* A new DecodeError of a class. Its message already says where. */

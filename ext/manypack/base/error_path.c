@@ -37,7 +37,7 @@ plain_name_p(const uint8_t *p, size_t n)
     return n && !isdigit(p[0]);
 }
 
-/* Appends a name in quotes, with the escapes of a JSON string. A name that is no text has escapes such as \xFF. */
+/* Appends a name in quotes, with the escapes of a JSON string. A name that is not text gets escapes such as \xFF. */
 static void
 append_quoted(VALUE path, const uint8_t *p, size_t n, bool text)
 {
@@ -85,7 +85,7 @@ append_float(VALUE path, double number)
 
 /* --- the path of an object that is packed --------------------------------------------------------- */
 
-/* A longer path is shown without its middle: this many steps from its start and from its end. */
+/* Of a longer path only this many steps from its start and its end are shown. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
 
 /* Appends [5]. rb_str_catf would take several times as long. */

@@ -21,7 +21,7 @@ VALUE mp_error_path_join(VALUE outer, VALUE path);
 /* The path for an error message, without its middle if it is long. */
 VALUE mp_error_path_shown(VALUE path);
 
-/* Of a longer route the middle is left out: this many steps from its start and from its end are kept. */
+/* Of a longer route only this many steps from its start and its end are kept. */
 enum { MP_ROUTE_HEAD = 64, MP_ROUTE_TAIL = 64 };
 
 /* The route to a place of a message, with offsets in that message. */
@@ -31,10 +31,10 @@ typedef struct {
     mp_trail_step steps[MP_ROUTE_HEAD + MP_ROUTE_TAIL];
 } mp_route;
 
-/* As mp_error_path_of. False if there is no route. Runs no user code; raises only NoMemoryError. */
+/* Finds the route for mp_error_path_of. False if there is none. Runs no user code; raises only NoMemoryError. */
 typedef bool (*mp_route_finder)(VALUE source, size_t start, size_t offset, mp_route *route);
 
-/* Sets what finds routes: the Ractor's state, which remembers the last ones (caches/trails.h). */
+/* Sets the function that finds routes. It remembers the last ones in the Ractor's state (caches/trails.h). */
 void mp_error_path_set_finder(mp_route_finder finder);
 
 /*
@@ -43,8 +43,8 @@ void mp_error_path_set_finder(mp_route_finder finder);
  * read the path unless it has a step that no Path can express, too many steps, or a key that is too long.
  *
  * Returns a frozen String, or nil if the message ends before the offset or is malformed before it. Takes time in
- * proportion to the distance, or to that from the last path in the same message if the Ractor still remembers it
- * (caches/trails.h).
+ * proportion to the distance from `start`, or from the place of the last path in the same message if the Ractor still
+ * remembers it (caches/trails.h).
  */
 VALUE mp_error_path_of(VALUE source, size_t start, size_t offset);
 

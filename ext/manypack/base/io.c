@@ -24,7 +24,7 @@ answers_p(VALUE obj, ID method)
     return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
 }
 
-/* True for the ios that need not be asked what they respond to. */
+/* True for an IO or StringIO: both are known to have all methods of an io. */
 static bool
 ruby_io_p(VALUE obj)
 {
@@ -35,7 +35,7 @@ ruby_io_p(VALUE obj)
 static bool
 path_p(VALUE obj)
 {
-    return !answers_p(obj, id_close) && answers_p(obj, id_to_path); /* in this order, because most have close */
+    return !answers_p(obj, id_close) && answers_p(obj, id_to_path); /* in this order, because most ios have close */
 }
 
 bool
@@ -301,7 +301,7 @@ rb_arguments_s_check_sink(VALUE self, VALUE io)
 void
 Init_manypack_io(void)
 {
-    rb_gc_register_address(&mp_cStringIO); /* now, in the main Ractor: any Ractor may be the first to see a StringIO */
+    rb_gc_register_address(&mp_cStringIO); /* register now, in the main Ractor: the first StringIO may be in another */
     rb_define_singleton_method(mp_mArguments, "check_sink", rb_arguments_s_check_sink, 1);
     id_readpartial = rb_intern("readpartial");
     id_read = rb_intern("read");

@@ -25,30 +25,30 @@ enum {
 };
 typedef uint8_t mp_io_way;
 
-/* Asks an io, and may run user code. */
+/* How to read this io. May run user code. */
 mp_io_way mp_io_way_of(VALUE io);
 
-/* The EOFError by which an io ended. */
+/* The EOFError that an io raised at its end. */
 typedef struct {
-    bool of_any_class; /* one of a subclass ends the io, too, as in the msgpack gem; otherwise it comes out */
-    VALUE error;       /* nil if the io ended without one */
+    bool of_any_class; /* a subclass of EOFError ends the io, too, as in the msgpack gem; otherwise it is raised */
+    VALUE error;       /* nil if the io raised none */
 } mp_io_end;
 
 /*
- * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. `way` is
- * what mp_io_way_of said: asks for size bytes, and by MP_BY_READ for at most `needed`. `into` is 0, or a String for an
- * io of which mp_io_reads_into_p is true; then the bytes replace its content, and it is returned. TypeError unless the
- * io returns a String or an object that converts to a String.
+ * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. `way` is the
+ * result of mp_io_way_of: asks for size bytes, and by MP_BY_READ for at most `needed`. `into` is 0 or, if
+ * mp_io_reads_into_p, a String whose content the bytes replace and which is returned. TypeError unless the io returns a
+ * String or an object that converts to a String.
  */
 VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into, mp_io_end *end);
 
-/* True if Ruby's own method reads the io, which also takes a String for the bytes, so that it need not make one. */
+/* True if the io is read by Ruby's own method, which can read into an existing String. */
 bool mp_io_reads_into_p(VALUE io, mp_io_way way);
 
 /* The class StringIO, once an object of it has been seen; otherwise 0. */
 extern VALUE mp_cStringIO;
 
-/* Tells a StringIO by the name of its data, so that no constant is looked up. obj is a T_DATA. */
+/* Recognizes a StringIO by the name of its data type, so that no constant is looked up. obj is a T_DATA. */
 bool mp_new_string_io_p(VALUE obj);
 
 /*
@@ -71,7 +71,7 @@ bool mp_io_takes_back_p(VALUE io);
 void mp_io_take_back(VALUE io, VALUE bytes);
 
 /*
- * Calls write and returns its answer, or calls << and returns nil. If the io has neither, does what mp_check_sink does.
+ * Calls write and returns its answer, or calls << and returns nil. If the io has neither, raises as mp_check_sink does.
  */
 VALUE mp_io_write(VALUE io, VALUE bytes, int api);
 

@@ -31,7 +31,7 @@ mp_named_of_gem_p(VALUE klass)
     return strncmp(rb_class2name(klass), "MessagePack::", 13) == 0;
 }
 
-/* call-seq: Internal.stand_in(gem, own): the subclass `own` is from now on what Manypack makes */
+/* call-seq: Internal.stand_in(gem, own): from now on Manypack makes objects of the subclass `own` */
 static VALUE
 rb_internal_stand_in(VALUE self, VALUE gem, VALUE own)
 {

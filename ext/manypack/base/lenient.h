@@ -1,6 +1,6 @@
 /*
- * Each class that the msgpack gem has, too, exists twice: MessagePack's is lenient, and Manypack's, a subclass of it,
- * is strict. See lib/manypack/codec/lenient.rb.
+ * Each class that the msgpack gem also has exists twice: MessagePack's is lenient; Manypack's, its subclass, is strict.
+ * See lib/manypack/codec/lenient.rb.
  */
 #ifndef MANYPACK_LENIENT_H
 #define MANYPACK_LENIENT_H
@@ -12,10 +12,10 @@ typedef struct {
     VALUE gem; /* MessagePack's */
 } mp_classes;
 
-/* Sets both to the class, which has all methods. Later its subclass becomes Manypack's. */
+/* Sets both to klass, which has all methods. Internal.stand_in later makes a subclass Manypack's. */
 void mp_two_classes(mp_classes *classes, VALUE klass);
 
-/* The class of what is made under one of the two names: see mp_options. */
+/* The class for new objects: MessagePack's if of_gem (see mp_options), otherwise Manypack's. */
 MP_INLINE VALUE
 mp_class_of(const mp_classes *classes, bool of_gem)
 {
@@ -25,7 +25,7 @@ mp_class_of(const mp_classes *classes, bool of_gem)
 /* True if the running method is one of an object of MessagePack's classes. */
 bool mp_receiver_of_gem_p(void);
 
-/* True if the drop-in has given MessagePack's name to a class that both names mean. */
+/* True if the drop-in has renamed klass, a class that both modules share, to MessagePack's. */
 bool mp_named_of_gem_p(VALUE klass);
 
 /* The flags of a method that was called on an object of one of the two classes, or of a subclass. */

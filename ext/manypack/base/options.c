@@ -3,7 +3,7 @@
 
 typedef enum {
     FLAG,        /* a bool: true, false, or nil for false */
-    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves the option, here and below, as it is */
+    TRUST,       /* untrusted: a bool that changes other defaults; from here on, nil leaves an option unchanged */
     DEPTH,       /* a uint32_t, 1 to MP_MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
     LARGE,       /* a uint64_t */
@@ -31,7 +31,7 @@ typedef struct {
 /* Values of KEYS: the last of equal keys counts, they are an error, or the first counts. */
 enum { KEYS_LAST, KEYS_ERROR, KEYS_FIRST };
 
-/* Bytes that come from outside, as MessagePack or JSON, or are to be JSON. */
+/* Combinations of flags, for the column `effect`. */
 enum { READS = MP_UNPACKS | MP_FROM_JSON | MP_TO_JSON, BOTH = MP_PACKS | MP_UNPACKS,
        JSON = MP_FROM_JSON | MP_TO_JSON };
 
@@ -234,7 +234,7 @@ strict_of(VALUE value, size_t row)
     return value == strict;
 }
 
-/* The same with the third value, which only looks and Codecs take: unpacking builds the last of equal keys anyway. */
+/* The same, with :first as a third value. Only MP_LOOKS takes it: unpacking keeps the last of equal keys. */
 static uint64_t
 keys_of(VALUE value, size_t row, int api)
 {
@@ -300,7 +300,7 @@ typedef struct {
     VALUE unknown;    /* an Array of unknown keys; 0 while there are none */
 } reading;
 
-/* True if the row is an option of such methods, whichever way they go. */
+/* True if the row is an option of methods of this kind, even if this one does not take it. */
 static bool
 known_p(const reading *r, size_t row)
 {
@@ -516,7 +516,7 @@ codec_names(int effect)
     return mp_obj_set_shareable(rb_obj_freeze(all));
 }
 
-/* The same of all options as the keys of a Hash, in which one is found at once. */
+/* The names of all a Codec's options as the keys of a Hash, for fast look-up. */
 static VALUE
 codec_names_hash(void)
 {

@@ -5,24 +5,24 @@
 #include "base/support.h"
 #include "core/limit.h"
 
-/* Of packing and unpacking alike, so that what is packed can be unpacked. */
+/* Equal for packing and unpacking, so that every packed object can be unpacked. */
 #define MP_DEFAULT_MAX_DEPTH 128
 #define MP_TERMINAL_MAX_DEPTH 512 /* of the program manypack, which shows and converts what others have packed */
 #define MP_UNTRUSTED_DEPTH 32
 #define MP_MAX_MAX_DEPTH 100000
 
-/* What to_json writes for bytes that are no text: nothing, for they are an error, or a string. */
+/* How to_json writes bytes that are not text: as an error, or as a string in base64 or hexadecimal. */
 typedef enum { MP_BYTES_ERROR, MP_BYTES_BASE64, MP_BYTES_HEX, MP_BYTES_WAYS } mp_bytes_as;
 
-/* Options of JSON, in one word: an Unpacker, which reads none of them, fits its slot only if they are short. */
+/* Options of JSON, packed into one word so that an Unpacker, which reads none of them, still fits its slot. */
 typedef enum {
-    MP_JSON_NAN,           /* allow_nan: NaN, Infinity and -Infinity, which JSON has not, are read and written */
-    MP_JSON_DUPLICATE_KEY, /* allow_duplicate_key: reading, the last counts; writing, keys may become equal */
+    MP_JSON_NAN,           /* allow_nan: reads and writes NaN, Infinity and -Infinity, which are not JSON */
+    MP_JSON_DUPLICATE_KEY, /* allow_duplicate_key: reading, the last counts; writing, keys may be equal */
     MP_JSON_ASCII_ONLY,    /* ascii_only: writes characters beyond ASCII as \u escapes */
     MP_JSON_SCRIPT_SAFE,   /* script_safe: escapes the slash, U+2028 and U+2029, for a script element of HTML */
     MP_JSON_PRETTY,        /* pretty: writes what JSON.pretty_generate writes */
     MP_JSON_STRINGIFY,     /* stringify_keys: writes nil, booleans and numbers that are keys as strings */
-    MP_JSON_BIN,           /* bin: an mp_bytes_as, of two bits */
+    MP_JSON_BIN,           /* bin: an mp_bytes_as, in two bits */
     MP_JSON_EXT = MP_JSON_BIN + 2, /* ext: the same for the payload of an ext */
 } mp_json_option;
 
@@ -45,7 +45,7 @@ typedef struct {
     bool compatibility_mode;
     bool canonical;
     bool of_gem : 1;    /* no option: called by the name MessagePack, so user code gets MessagePack's classes */
-    bool to_io : 1;     /* no option: what is packed goes to an io, so full_pack in to_msgpack returns nil */
+    bool to_io : 1;     /* no option: the packed bytes go to an io, so full_pack in to_msgpack returns nil */
     uint16_t json;      /* options of JSON: see mp_json_option */
     mp_limits limits; /* of unpacking; read only if limited */
 } mp_options;
@@ -55,7 +55,7 @@ typedef struct {
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer_options;
 
-/* Flags that say whose arguments are read, and what the method does: that decides which options it takes. */
+/* Flags of a method: the name that it is called by, and what it does, which decides the options that it takes. */
 enum {
     MP_OWN = 0,          /* of a method called by Manypack's own name */
     MP_LENIENT = 1,      /* of a method called by the name MessagePack: they may be what the msgpack gem accepts */
@@ -63,8 +63,8 @@ enum {
     MP_PACKS = 4,        /* of a method that packs */
     MP_UNPACKS = 8,      /* of a method that unpacks */
     MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
-    MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is none of the options that are set */
-    MP_WITH_AS = 64,     /* of a method that has removed `as`, and takes it: errors may suggest it */
+    MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is not a field of mp_options */
+    MP_WITH_AS = 64,     /* of a method that takes `as` and has removed it already: errors may suggest it */
     MP_LOOKS = 128,      /* of a method that looks into bytes, or makes a Codec: it takes duplicate_keys: :first */
     MP_FROM_JSON = 256,  /* of a method that reads JSON */
     MP_TO_JSON = 512,    /* of a method that writes JSON */
@@ -78,7 +78,7 @@ mp_json_flag(const mp_options *options, mp_json_option flag)
     return options->json >> flag & 1;
 }
 
-/* What MP_JSON_BIN or MP_JSON_EXT says. */
+/* The value of the option MP_JSON_BIN or MP_JSON_EXT. */
 MP_INLINE mp_bytes_as
 mp_json_bytes_as(const mp_options *options, mp_json_option which)
 {
@@ -112,8 +112,8 @@ void mp_options_init(mp_options *options);
 
 /*
  * Sets the options in a Hash. ArgumentError for unknown options: it names them and suggests known ones; and for options
- * that have no effect on what the method does. TypeError, RangeError or ArgumentError for invalid values. Returns the
- * value of `codec`, which MP_WITH_CODEC allows, or nil: then the caller reads the Hash again, over the options of that.
+ * that have no effect on the method. TypeError, RangeError or ArgumentError for invalid values. Returns the value of
+ * `codec` if MP_WITH_CODEC, or nil. If it is a Codec, the caller reads the Hash again, over the Codec's options.
  */
 VALUE mp_options_read(mp_options *options, VALUE hash, int api);
 
@@ -136,7 +136,7 @@ void mp_buffer_options_check(VALUE hash, int api);
 #define MP_OPTION_NAME(field) mp_option_name(offsetof(mp_options, field))
 const char *mp_option_name(size_t field);
 
-/* A Hash of the options that the user set, also of those that are as they would be without. */
+/* A Hash of the options that the user set, even to their defaults. */
 VALUE mp_options_said(const mp_options *options);
 
 #endif

@@ -5,13 +5,13 @@
 #include "base/support.h"
 
 /*
- * Within its own margin of 2048 words Ruby raises nothing but SystemStackError. A step must be smaller than the margin,
- * because when it is taken only the margin is known to be free.
+ * Within its margin of 2048 words, Ruby raises only SystemStackError. A step must be smaller than the margin, because
+ * nothing more is known to be free when a step is taken.
  */
 enum { MP_STACK_STEP = 1536 * sizeof(VALUE), MP_STACK_STEPS = 36 * 1024 / MP_STACK_STEP };
 
 /*
- * True if less of the C stack is left than making and raising an exception takes. ruby_stack_check asks about Ruby's
+ * True if the C stack that is left is too small to make and raise an exception. ruby_stack_check asks about Ruby's
  * margin; calling it from deeper frames widens the margin.
  */
 static MP_NOINLINE bool
@@ -32,9 +32,7 @@ mp_stack_used_up_p(void)
     return ruby_stack_check() || mp_stack_low_p(MP_STACK_STEPS);
 }
 
-/*
- * Levels of a recursive walk that take half of the stack that mp_stack_used_up_p keeps free. Few documents are deeper.
- */
+/* This many levels of a recursive walk take half of the stack that mp_stack_used_up_p keeps free. Few are needed. */
 enum { MP_STACK_CHECK_LEVELS = 16 };
 
 /* True if a recursive walk must not open a level. Checks the C stack only at every 16th level. */

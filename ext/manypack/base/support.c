@@ -31,7 +31,7 @@ mp_undef_copies(VALUE klass)
     rb_undef_method(klass, "clone");
 }
 
-/* Arguments.refuse_block knows which classes are MessagePack's, and what takes a block instead. */
+/* Arguments.refuse_block knows which classes are MessagePack's, and which methods take a block instead. */
 MP_NOINLINE void
 mp_block_refused(VALUE self)
 {

@@ -7,7 +7,7 @@
 /* From this depth on, a SystemStackError of user code means that the object is nested too deep. */
 enum { MP_DEEP = 64 };
 
-/* The exception that ended it; nil after a throw or Thread#kill. */
+/* The exception that ended user code; nil after a throw or Thread#kill. */
 MP_INLINE VALUE
 mp_user_error(void)
 {
