@@ -14,7 +14,7 @@ typedef struct {
     VALUE owner;     /* the Codec that has the same types and marks them; 0 if this one does */
 } codec_object;
 
-/* Every pack and unpack reads this part. Only if `limited` are the limits read, too. */
+/* Every pack and unpack reads these fields; the limits only if `limited`. */
 MP_STATIC_ASSERT(codec_is_hot_in_one_cache_line,
                  offsetof(codec_object, codec) == 0 && offsetof(mp_codec, options.limits) <= 64);
 
@@ -64,9 +64,9 @@ static VALUE plain_codec;
 
 /*
  * The Codec of DefaultFactory, and its twin for calls by the name MessagePack. The main Ractor replaces each with a
- * single store, while other Ractors may load it. They are always shareable. If a handler cannot be shared, they
- * withhold it, and the main Ractor alone has Codecs that do not: since Ruby 4.1, no Ractor may refer to an object of
- * another one that is not shareable.
+ * single store, while other Ractors may load it. They are always shareable: a handler that cannot be shared is
+ * withheld, and only main_codec and main_codec_of_gem, for the main Ractor, have it. Since Ruby 4.1, no Ractor may
+ * refer to an object of another one that is not shareable.
  */
 static VALUE default_codec, default_codec_of_gem, main_codec, main_codec_of_gem;
 
@@ -94,7 +94,7 @@ mp_codec_types(VALUE self)
     return codec_get(self)->types;
 }
 
-/* A default codec, or what the main Ractor has in place of it. */
+/* The default codec, or in the main Ractor the one that replaces it. */
 static const mp_codec *
 codec_here(VALUE shared, const VALUE *of_main)
 {
@@ -135,7 +135,7 @@ mp_codec_by_default(int api)
     return mp_lenient_p(api) ? plain_codec : default_codec_object();
 }
 
-/* TypeError for anything but a Codec, with what makes one of it. */
+/* TypeError for anything but a Codec. It names the way to get a Codec from the object. */
 static void
 check_codec(VALUE given)
 {
@@ -229,8 +229,8 @@ codec_seal(VALUE self)
 }
 
 /*
- * True if the Codec that the Ractor has made last has the types of `from` and these options. Without it, a program that
- * gives the same options at each call would make a Codec at each.
+ * True if the Codec that the Ractor made last has the types of `from` and these options. Otherwise a program that
+ * passes the same options to each call would make a Codec each time.
  */
 static bool
 made_last_p(VALUE recent, VALUE from, const mp_options *options)
@@ -266,7 +266,7 @@ rb_internal_codec_of_gem(VALUE self, VALUE codec)
     return codec_of_gem(codec);
 }
 
-/* A Codec for other Ractors: a shareable one itself, or a copy that withholds the handlers that cannot be shared. */
+/* A Codec for other Ractors: itself if it is shareable, else a copy without the handlers that cannot be shared. */
 static VALUE
 shareable_codec(VALUE codec)
 {
@@ -523,7 +523,7 @@ module_p(VALUE object)
     return RB_TYPE_P(object, T_CLASS) || RB_TYPE_P(object, T_MODULE);
 }
 
-/* Pairs of type and class. Without the handlers, which the current Ractor may not be allowed to see. */
+/* Pairs of type and class. Omits the handlers, which the current Ractor may be forbidden to see. */
 static VALUE
 class_list(VALUE codec, size_t from, size_t to)
 {
@@ -552,7 +552,7 @@ rb_internal_unpacker_classes(VALUE self, VALUE codec)
     return class_list(codec, types->packers, types->count);
 }
 
-/* True if a registration is of an ext type, or of a class: unless `exact`, also of an ancestor of it. */
+/* True if a registration is for this ext type or this class or, unless `exact`, for an ancestor of the class. */
 static bool
 registers_p(const mp_type *type, VALUE klass_or_type, bool exact)
 {

@@ -19,8 +19,8 @@ const mp_codec *mp_codec_get(VALUE codec);
 
 /*
  * Fills the caller's struct, for one call, with the types and options of a Codec object, and changes the options by a
- * Hash or nil. If the Hash has a `codec`, that takes the place of the Codec object. Valid while the `object` of the
- * struct lives. api and errors as in mp_options_read.
+ * Hash or nil. If the Hash has a `codec`, that takes the place of the Codec object. The struct is valid while its
+ * `object` lives. api and errors as in mp_options_read.
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
 
@@ -30,7 +30,7 @@ void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
  */
 const mp_codec *mp_default_codec(void);
 
-/* The same, or its twin for calls by the name MessagePack, as api says. */
+/* mp_default_codec or, if api is MP_LENIENT, its twin for calls by the name MessagePack. */
 const mp_codec *mp_default_codec_for(int api);
 
 /* The Codec object without options and types. */

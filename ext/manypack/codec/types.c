@@ -39,7 +39,7 @@ mp_handler_init(VALUE spec, VALUE owner)
 }
 
 /*
- * True if a Symbol with this name comes back the same: unpacking takes the bytes as UTF-8, or as BINARY if they are not
+ * True if unpacking turns this name into the same Symbol: it reads the bytes as UTF-8, or as BINARY if they are not
  * valid UTF-8.
  */
 static bool
@@ -99,7 +99,7 @@ mp_ext_type(VALUE type)
 
 /* --- the registry ----------------------------------------------------------------------------------- */
 
-/* Finds what is looked up without a class: the packers of encode.c, and the unpacker of each ext type. */
+/* Sets the fields for look-ups without a class: packers of Symbol and Integer, and each ext type's unpacker. */
 static void
 find_places(mp_types *types)
 {
@@ -290,7 +290,7 @@ list_has_p(const mp_type *list, size_t count, const mp_type *type)
     return i < count;
 }
 
-/* No list has a type twice, so lists of one length are equal if one has all types of the other. */
+/* No list has a type twice, so two lists of equal length are equal if one contains all types of the other. */
 bool
 mp_types_same_p(const mp_types *one, const mp_types *other)
 {

@@ -7,15 +7,15 @@
 #include <ruby/atomic.h>
 
 /*
- * A packer or unpacker that a user registered. It is taken apart, so that Ractors can share it if they can share its
- * parts: a Method is kept as its receiver and name, because its to_proc could not be shared.
+ * A packer or unpacker that a user registered. A Method is stored as its receiver and name, so that Ractors can share
+ * it if they can share these: its to_proc could not be shared.
  */
 typedef struct {
     VALUE receiver; /* a Proc if method is 0; Qundef for a method of the object that is packed */
-    VALUE proc;     /* does the same, shareable if the receiver is; Qundef if that is Qundef; 0 until needed */
+    VALUE proc;     /* the handler as a Proc, shareable if receiver is; Qundef if receiver is; 0 until needed */
     ID method;
     bool shareable;
-    bool withheld;  /* stands for one that only the main Ractor may call, without its parts: see mp_types_withhold */
+    bool withheld;  /* a handler that only the main Ractor may call; its parts are removed: see mp_types_withhold */
 } mp_handler;
 
 typedef struct {
@@ -30,12 +30,12 @@ typedef struct {
 
 typedef struct {
     rb_atomic_t holders; /* number of Codecs and Factories that hold the registry */
-    mp_type *all;        /* first the packers, which are found by class, then the unpackers; each in order */
-    size_t packers;      /* how many of them pack */
+    mp_type *all;        /* first the packers, then the unpackers, each in order of registration */
+    size_t packers;      /* number of packers */
     size_t count;        /* of all */
     bool withheld;       /* by mp_types_withhold */
     const mp_type *symbol, *integer; /* the packers of Symbol and of oversized Integer; NULL if not registered */
-    uint16_t place[256]; /* for each type, beginning with -128: which of the unpackers it has, from 1; or 0 */
+    uint16_t place[256]; /* for each type from -128 on: the number of its unpacker, from 1; or 0 */
 } mp_types;
 
 /* True for an Integer that is an ext type. */
@@ -103,8 +103,8 @@ bool mp_types_have_procs_p(const mp_types *types);
 bool mp_types_same_p(const mp_types *one, const mp_types *other);
 
 /*
- * Takes their parts from the handlers that are not shareable, so that the registry refers only to what every Ractor may
- * refer to. Its types remain, but mp_type_check raises for them.
+ * Removes the receiver and Proc of each handler that is not shareable, so that every Ractor may refer to the registry.
+ * Its types remain, but mp_type_check raises for them.
  */
 void mp_types_withhold(mp_types *types);
 
