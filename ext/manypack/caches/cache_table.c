@@ -2,9 +2,9 @@
 #include "caches/cache_table.h"
 
 /*
- * Every 64th hit on an entry that is not at its home moves that entry home: rarely enough that two keys of one map that
- * share a home seldom swap, often enough that the keys of a document soon displace those of the document before.
- * Otherwise three documents in turn take 1.05 times the instructions.
+ * Every 64th hit on an entry that is not at its home moves that entry home: rarely enough that two keys of one map with
+ * the same home seldom swap, often enough that the keys of a new document soon replace those of the previous one.
+ * Without it, three alternating documents take 1.05 times the instructions.
  */
 enum { STRAYS_TO_MOVE = 64 };
 

@@ -11,7 +11,7 @@
 
 #include "base/support.h"
 
-/* An entry can be in these places: home ^ 0 to home ^ 3. */
+/* The number of places for an entry: home ^ 0 to home ^ 3. */
 enum { MP_CACHE_WAYS = 4 };
 
 typedef struct {
@@ -52,7 +52,7 @@ mp_cache_table_size(const mp_cache_table *table)
     return (size_t)1 << (64 - table->shift);
 }
 
-/* The home of a hash: the high bits of a product, because the low bits of similar hashes are often the same. */
+/* The home for a hash: the high bits of a product, because similar hashes often share their low bits. */
 MP_INLINE size_t
 mp_cache_table_index(const mp_cache_table *table, uint64_t hash)
 {

@@ -1,7 +1,7 @@
 /* Hash templates: how long they live, how they are found, and how a Hash is copied from one. */
 #include "caches/hash_template.h"
 
-/* How many templates are kept, and how many fingerprints of keys that came once. The oldest is replaced. */
+/* How many templates are kept, and how many fingerprints of keys that were seen once. The oldest is replaced. */
 enum { TEMPLATES = 32, FINGERPRINTS = 32 };
 
 typedef struct {
@@ -12,8 +12,8 @@ typedef struct {
 
 typedef struct mp_hash_template_rings {
     hash_template templates[TEMPLATES];
-    uint64_t once[FINGERPRINTS]; /* maps whose keys never come again leave no template */
-    unsigned made, came;         /* how many templates and fingerprints the rings ever got */
+    uint64_t once[FINGERPRINTS]; /* keys seen once: most are never seen again, so they get no template */
+    unsigned made, came;         /* number of templates and fingerprints ever added */
 } template_rings;
 
 /* --- storage ---------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ fingerprint_of(size_t n, const VALUE *objects)
     return fingerprint;
 }
 
-/* True if keys with that fingerprint came before. Remembers the fingerprint. */
+/* True if keys with this fingerprint were seen before. Remembers the fingerprint. */
 static bool
 came_before_p(template_rings *templates, uint64_t fingerprint)
 {
@@ -107,8 +107,8 @@ put_value(st_data_t *key, st_data_t *value, st_data_t arg, int existing)
 }
 
 /*
- * Copies the template with other objects; 0 if their keys differ. A Hash whose table Ruby has handed out loses its
- * write barrier: therefore the values go into the template, and the copy is an ordinary Hash.
+ * Copies the template with other objects; 0 if their keys differ. Accessing its table strips a Hash of its write
+ * barrier: therefore the values go into the template, and the copy is an ordinary Hash.
  */
 static VALUE
 copy_with(const hash_template *template, size_t n, const VALUE *objects)
@@ -146,7 +146,7 @@ mp_hash_of_new_keys(size_t n, const VALUE *objects)
     return hash;
 }
 
-/* Makes a template of a Hash whose keys have that fingerprint. No key came twice. */
+/* Makes a template of a Hash, whose keys have this fingerprint. No key was duplicate. */
 static void
 keep(template_rings *templates, uint64_t fingerprint, VALUE hash)
 {

@@ -7,7 +7,7 @@
 
 #include "base/support.h"
 
-/* Ruby does not store the hashes of fewer keys, so a copy would save nothing. Larger maps are hardly rows. */
+/* Ruby does not store the hashes of fewer keys, so copying would save nothing. Larger maps are rarely rows. */
 enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };
 
 struct mp_hash_template_rings;

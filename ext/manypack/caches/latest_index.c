@@ -19,8 +19,8 @@ mp_latest_remember(mp_latest *latest, VALUE message, uint32_t max_depth, VALUE i
 }
 
 /*
- * Runs at every collection, because what belongs to a Ractor has no write barrier; at an incremental one twice, at its
- * start and its end. Marked objects do not move.
+ * Runs at every collection, because the Ractor's object has no write barrier; twice at an incremental one, at its start
+ * and end. Marked objects do not move.
  */
 void
 mp_latest_mark(mp_latest *latest)

@@ -1,6 +1,6 @@
 /*
- * The message that Views of a Ractor looked into last, and its Index: a new View of the same bytes finds it, as when a
- * loop makes a View of one message for each look.
+ * The message that Views of a Ractor looked into last, and its Index: a new View of the same bytes reuses it, for
+ * example in a loop that makes a new View of one message each time.
  *
  *   index = mp_latest_index(&latest, message, 128);     // 0: another message was the last, or another limit
  *   mp_latest_remember(&latest, message, 128, Qtrue);   // looked into once, without an Index
@@ -19,9 +19,9 @@ typedef struct {
     const uint8_t *bytes; /* of the message */
     size_t size;
     VALUE message;        /* immutable; its bytes stay where they are */
-    VALUE index;          /* Qtrue before it is made; 0 if nothing is remembered */
-    uint32_t max_depth;   /* an Index holds for one */
-    bool found;           /* since the last collection */
+    VALUE index;          /* Qtrue after one look without an Index; 0 if nothing is remembered */
+    uint32_t max_depth;   /* the limit that the Index was made for */
+    bool found;           /* a View found it since the last collection */
     size_t kept;          /* the last collection that kept it */
 } mp_latest;
 

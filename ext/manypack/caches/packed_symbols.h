@@ -1,5 +1,5 @@
 /*
- * The packed bytes of Symbols, which a Ractor keeps for packing and finds by the Symbols themselves.
+ * A Ractor's cache of Symbols in packed form, for packing.
  *
  * Before 4.1 Ruby looks up the name of a Symbol under a lock that all Ractors share: two Ractors that pack rows with
  * Symbol keys would do half the work of one. Only Symbols that are never collected are cached, so the collector need
@@ -26,7 +26,7 @@ typedef struct {
 /* For the dsize of the object that holds the cache. */
 size_t mp_packed_symbols_memsize(const mp_packed_symbols *cache);
 
-/* The index of the entry that is a Symbol's home. */
+/* The index of a Symbol's home. */
 MP_INLINE size_t
 mp_packed_symbols_home(const mp_packed_symbols *cache, VALUE symbol)
 {

@@ -1,7 +1,7 @@
 /* The paths that a Ractor has parsed last: programs give the same few Strings again and again. */
 #include "caches/ractor.h"
 
-/* How many are kept, and of what length: a stranger's paths take little memory and only replace one another. */
+/* How many paths are kept, and their greatest length: so a stranger's paths take little memory. */
 enum { PATHS_MAX = 64, TEXT_MAX = 256 };
 
 /* False for a String whose class may have methods of its own. */
@@ -12,7 +12,7 @@ plain_p(VALUE text)
     return RBASIC_CLASS(text) == rb_cString && RSTRING_LEN(text) <= TEXT_MAX;
 }
 
-/* call-seq: Internal.parsed_path(text) -> object or nil: what was kept for an equal String */
+/* call-seq: Internal.parsed_path(text) -> object or nil: the path kept for an equal String */
 static VALUE
 rb_internal_parsed_path(VALUE self, VALUE text)
 {
@@ -21,7 +21,7 @@ rb_internal_parsed_path(VALUE self, VALUE text)
     return paths ? rb_hash_lookup(paths, text) : Qnil;
 }
 
-/* call-seq: Internal.keep_parsed_path(text, path) -> path: until others take its place */
+/* call-seq: Internal.keep_parsed_path(text, path) -> path: keeps it until others replace it */
 static VALUE
 rb_internal_keep_parsed_path(VALUE self, VALUE text, VALUE path)
 {

@@ -14,7 +14,7 @@ ractor_mark(void *ptr)
     mp_hash_templates_forget(&ractor->rows);
     if (ractor->seldom) {
         ractor->seldom->recent_codec = 0;
-        ractor->seldom->bytes = 0; /* which may be long: a Ractor that no longer reads shall not keep it */
+        ractor->seldom->bytes = 0; /* it may be long, and the Ractor may have stopped reading */
         mp_latest_mark(&ractor->seldom->latest);
         if (ractor->seldom->types) rb_gc_mark_movable(ractor->seldom->types);
         if (ractor->seldom->constructors) rb_gc_mark_movable(ractor->seldom->constructors);
@@ -69,11 +69,11 @@ ractor_memsize(const void *ptr)
 }
 
 /*
- * No write barrier, so that every collection marks the whole object, including minor ones and the end of an
- * incremental one: each must forget the templates, the recent Codec, the String for ios and recent messages. A cache
- * miss stores a young object in this old one. A barrier, too, would have the whole object marked at the next minor
- * collection, and would lock all Ractors during an incremental one. It would pay only without misses: marking both
- * tables at their largest takes 70 to 90 microseconds of a minor collection, as it did when they were roots.
+ * No write barrier, so that every collection marks the whole object, including minor ones and the end of an incremental
+ * one: each must forget the templates, the recent Codec, the String for ios and recent messages. Nor would a barrier
+ * help: each cache miss stores a young object in this old one, so the next minor collection would mark the whole object
+ * anyway, and during an incremental one the barrier locks all Ractors. It would pay only without misses: marking both
+ * tables at their largest takes 70 to 90 microseconds.
  *
  * Never shareable: it belongs to one Ractor alone.
  */
@@ -130,7 +130,7 @@ find_route(VALUE source, size_t start, size_t offset, mp_route *route)
     return mp_trails_find(&mp_ractor_seldom()->trails, source, start, offset, route);
 }
 
-/* Libraries are loaded in the main Ractor, so mp_ractor_current is the main Ractor's here. */
+/* Extensions are loaded in the main Ractor, so this mp_ractor_current is the main Ractor's. */
 void
 Init_manypack_ractor(void)
 {

@@ -20,10 +20,10 @@
 typedef struct {
     mp_trails *trails;
     mp_latest latest;   /* the message that Views looked into last */
-    VALUE types;        /* a Hash of Types and the same Types with the ext types of the moment (record/type.c); or 0 */
-    VALUE constructors; /* a hidden Hash of classes and how Records make their objects (record/instance.c); or 0 */
-    VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */
-    VALUE bytes;        /* a String to read from an io into, since the last collection; or 0, also while in use */
+    VALUE types;        /* a Hash from Types to the same Types with the current ext types (record/type.c); or 0 */
+    VALUE constructors; /* a hidden Hash from classes to the way to make their objects (record/instance.c); or 0 */
+    VALUE paths;        /* a hidden Hash from Strings to Paths; 0 before the first */
+    VALUE bytes;        /* a spare String to read into from an io; 0 while in use and after a collection */
     VALUE recent_codec; /* the Codec of the last call with options; a collection clears it; or 0 */
 } mp_seldom;
 

@@ -1,7 +1,7 @@
 /*
  * Spare objects: a Ractor keeps one Packer and one Unpacker for the blocks of pools, and one Unpacker for the bodies of
- * ext types, so that small messages need no new ones. A spare is not in its place while it is in use: user code that
- * needs another meanwhile gets a new one. A spare has no bytes, and refuses all use until it is taken.
+ * ext types, so that small messages need no new ones. A spare is taken out while it is in use: user code that needs one
+ * meanwhile gets a new object. A spare has no bytes, and refuses all use until it is taken.
  */
 #ifndef MANYPACK_SPARE_H
 #define MANYPACK_SPARE_H

@@ -109,7 +109,7 @@ whole_match_p(const mp_string_entry *entry, const uint8_t *p, size_t len)
     return memcmp(RSTRING_PTR(string), p, len) == 0;
 }
 
-/* The object of the bytes that `wanted` describes, from any of its four places; 0 if it is in none. */
+/* Finds the object for the bytes that `wanted` describes, in any of its four places; 0 if it is in none. */
 static VALUE
 find(mp_cache_table *table, const mp_string_entry *wanted, const uint8_t *p, size_t len)
 {
@@ -126,7 +126,7 @@ find(mp_cache_table *table, const mp_string_entry *wanted, const uint8_t *p, siz
     return 0;
 }
 
-/* Makes the object and keeps it in one of its four places, which have none of these bytes. */
+/* Makes the object and stores it in one of its four places. None of them may have it already. */
 static VALUE
 make(mp_cache_table *table, mp_string_entry *entry, const uint8_t *p, size_t len, mp_string_kind kind)
 {

@@ -17,7 +17,7 @@
 /* Longer Strings are not cached. */
 #define MP_STRING_CACHED_MAX 128
 
-/* What the bytes become. A cache may hold the same bytes once per kind. */
+/* The kind of object for the bytes. A cache may hold the same bytes once per kind. */
 typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL, MP_VALUE_SHAREABLE, MP_VALUE_FROZEN } mp_string_kind;
 
 typedef struct {
@@ -44,7 +44,7 @@ void mp_string_cache_mark(const mp_string_cache *cache);
 void mp_string_cache_compact(mp_string_cache *cache);
 size_t mp_string_cache_memsize(const mp_string_cache *cache);
 
-/* The entry of 1 to 255 bytes, without its object. */
+/* Makes the entry for 1 to 255 bytes, without its object. */
 MP_INLINE mp_string_entry
 mp_string_describe(const uint8_t *p, size_t len, mp_string_kind kind)
 {
@@ -78,7 +78,7 @@ mp_string_home(const mp_cache_table *table, const mp_string_entry *entry)
     return mp_cache_table_index(table, entry->first + (entry->last << 7 | entry->last >> 57) + entry->rest);
 }
 
-/* The object of 1 to MP_STRING_INLINE bytes if its entry is at home or next to home, as most are; otherwise 0. */
+/* Finds the object for 1 to MP_STRING_INLINE bytes if its entry is at or next to home, as most are; otherwise 0. */
 MP_INLINE VALUE
 mp_string_near(const mp_cache_table *table, const uint8_t *p, size_t len, mp_string_kind kind)
 {

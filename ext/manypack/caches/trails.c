@@ -1,13 +1,13 @@
-/* The last walks to places of messages, which a Ractor remembers. */
+/* Remembers a Ractor's last walks to offsets in messages. */
 #include "caches/trails.h"
 
-/* Messages that are walked through in turn, such as two Views side by side. */
+/* How many messages may be walked in alternation, such as two Views side by side. */
 #define TRAILS 4
 
-/* Walking to a place before this offset takes no longer than remembering the walk. */
+/* Up to this offset, walking again is as fast as remembering the walk. */
 #define NEAR 1024
 
-/* Memory for deeper messages is given back when another message is walked through. */
+/* The memory of a deeper walk is freed when its slot is used for another message. */
 #define KEPT_CAPACITY 1024
 
 /* A walk, with memory for its tape and its marks. The trail is its first member: grow gets the tape. */
@@ -88,7 +88,7 @@ start_anew(walk *w, const uint8_t *message, size_t offset)
     return mp_trail_walk(&w->trail);
 }
 
-/* The walk through a message, or the one that has not been used for the longest time, which becomes the first. */
+/* Returns the walk for a message or, if there is none, the least recently used one, and moves it to the front. */
 static walk *
 walk_of(mp_trails *t, uint64_t id, size_t start)
 {

@@ -1,6 +1,6 @@
 /*
- * The last walks to places of messages, for the paths of errors: the route to a later place of the same message goes on
- * from there, so that an error in each element of a message takes linear time altogether.
+ * Remembers the last walks to offsets in messages, for the paths of errors. The route to a later offset of the same
+ * message continues from there, so that an error in each element takes linear time altogether.
  */
 #ifndef MANYPACK_TRAILS_H
 #define MANYPACK_TRAILS_H
