@@ -128,7 +128,7 @@ plain_steps_p(VALUE steps)
     return i == n;
 }
 
-/* Adds the index that starts at a bracket. Returns the offset after it; 0 for anything else. */
+/* Adds the index in brackets at `at`. Returns the offset after it, or 0 if something else is there. */
 static size_t
 read_index(mp_changes *changes, const char *text, size_t at, size_t n)
 {
@@ -141,7 +141,7 @@ read_index(mp_changes *changes, const char *text, size_t at, size_t n)
     return at + 1;
 }
 
-/* The same for a name. */
+/* Adds the name at `at`. Returns the offset after it, or 0 if something else is there. */
 static size_t
 read_name(mp_changes *changes, VALUE text, size_t at, size_t n)
 {
@@ -156,7 +156,7 @@ read_name(mp_changes *changes, VALUE text, size_t at, size_t n)
 
 /*
  * Fast path (middle/splice a field) for a text such as "users[0].name": adds its steps. False for anything but plain
- * names and indices, which the parser of Path reads. That one takes 10 us or more for a new text, this one 50 ns.
+ * names and indices: the parser of Path reads those. It takes 10 us or more for a new text, this takes 50 ns.
  */
 static bool
 read_text(mp_changes *changes, VALUE text)
@@ -176,7 +176,7 @@ read_text(mp_changes *changes, VALUE text)
     return at != 0;
 }
 
-/* An error does not show a path that has more: Ruby cannot pass so many arguments. */
+/* An error does not show a path with more steps: Ruby cannot pass that many arguments. */
 enum { MANY_STEPS = 10000 };
 
 VALUE
@@ -215,7 +215,7 @@ kind_of(const mp_key *key)
     return (uint8_t)(key->kind == MP_BIN ? MP_STR : key->kind);
 }
 
-/* What orders keys of a kind first. Numbered names that rise are in order, and few names have the same rank. */
+/* Orders keys of one kind first. Names with rising numbers are in order already, and few names share a rank. */
 static uint64_t
 rank_of(const mp_key *key)
 {
@@ -227,7 +227,7 @@ rank_of(const mp_key *key)
     return (uint64_t)key->n << 32 | end;
 }
 
-/* Compares the step at a depth with a key that has a rank. */
+/* Compares a change's step at a depth with a key of the given rank. */
 MP_INLINE int
 compare_key(const mp_changes *changes, const mp_change *change, uint32_t depth, const mp_key *key, uint64_t rank)
 {
@@ -250,7 +250,7 @@ compare_steps(const mp_changes *changes, const mp_change *one, const mp_change *
     return compare_key(changes, one, depth, &key, other->rank);
 }
 
-/* What a comparison knows. */
+/* The context of a comparison. */
 typedef struct {
     const mp_changes *changes;
     uint32_t depth;
@@ -270,7 +270,7 @@ compare(const void *a, const void *b, void *arg)
     return inside == other_inside ? order(one->order, other->order) : inside - other_inside;
 }
 
-/* Moves a change in front of those that come after it. */
+/* Moves the change at i to its place among the sorted changes from lo on. */
 static void
 insert(sorting *by, uint32_t lo, uint32_t i)
 {
@@ -401,7 +401,7 @@ mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from)
 
 /* --- changes that exclude one another --------------------------------------------------------------- */
 
-/* Sets the one change of a kind that a value may have. A path may have found the value twice, with the same change. */
+/* Sets the only change of its kind for a value. A path may have found the value twice, with the same change. */
 static void
 only(const mp_changes *changes, const mp_change **own, const mp_change *change, const char *words)
 {
@@ -418,7 +418,7 @@ same_key_p(const mp_changes *changes, uint32_t one, uint32_t other)
     return mp_key_compare(&a, &b) == 0;
 }
 
-/* The same for a key that a pair gets. */
+/* Sets *own likewise for the new key of a renamed pair. */
 static void
 only_take(const mp_changes *changes, const mp_change **own, const mp_change *change)
 {
@@ -487,7 +487,7 @@ add_change(mp_changes *changes, uint32_t start, uint32_t end, mp_change change)
     *added = change;
 }
 
-/* The key that a pair gets is a change of its own, so that the walk finds out if the map has it already. */
+/* A rename adds a second change, for the new key, so that the walk notices if the map already has that key. */
 static void
 rename_key(mp_changes *changes, uint32_t start, mp_change change)
 {
@@ -521,7 +521,7 @@ view_const(ID name)
     return rb_const_get(rb_const_get(mp_mManypack, id_view), name);
 }
 
-/* A Change of lib/manypack/view/splice.rb, which is loaded when the first is made. */
+/* True for a Change of lib/manypack/view/splice.rb, which is loaded when the first one is made. */
 static bool
 change_p(VALUE object)
 {
@@ -534,7 +534,7 @@ callable_p(VALUE object)
     return RB_TYPE_P(object, T_DATA) && (RTEST(rb_obj_is_proc(object)) || RTEST(rb_obj_is_method(object)));
 }
 
-/* What a Change does; MP_SET for one that makes parents. */
+/* The kind of a Change; MP_SET for one that creates parents. */
 static mp_change_kind
 change_kind(VALUE change)
 {
@@ -582,7 +582,7 @@ read_change(mp_changes *changes, uint32_t index, VALUE removed)
     return change;
 }
 
-/* Adds the steps of a path that means one place. False for one that Ruby has to read. */
+/* Adds the steps of a path to a single place. False if Ruby code must read the path. */
 static bool
 read_path(mp_changes *changes, VALUE path)
 {
@@ -593,7 +593,7 @@ read_path(mp_changes *changes, VALUE path)
     return true;
 }
 
-/* Adds a change at each place that a path means, as the parser of Path reads it. */
+/* Adds a change for each value that the path finds, after the parser of Path has read it. */
 static void
 put_at_places(mp_changes *changes, VALUE path, mp_change change)
 {

@@ -1,14 +1,11 @@
 /*
- * The changes that View#splice is given: a list in which those of one value, or inside of it, are neighbours. Each
- * container that the walk comes to sorts its own range of the list by the next step of the paths.
+ * The changes given to View#splice: a list in which the changes of a value, and those inside it, are neighbours. When
+ * the walk comes to a container, the container's range of the list is sorted by the next step of the paths.
  *
- *   mp_changes_init(&changes, view, hash);
- *   mp_changes_read(&changes, removed);
- *   mp_changes_sort(&changes, r, 0);         // r: all changes, at depth 0
- *   at = mp_changes_find(&changes, r, &key);
- *   part = mp_changes_part(&changes, r, at); // those of a key of the message itself
- *   own = mp_changes_own(&changes, part);    // those of its value
- *   own.inside                               // those of something inside of it
+ * mp_changes_init(&changes, view, hash); mp_changes_read(&changes, removed); mp_changes_sort(&changes, r, 0); // r: all
+ * changes, at depth 0 at = mp_changes_find(&changes, r, &key); part = mp_changes_part(&changes, r, at); // the changes
+ * of a key of the message itself own = mp_changes_own(&changes, part); // those of its value own.inside // those of
+ * something inside of it
  */
 #ifndef MANYPACK_CHANGES_H
 #define MANYPACK_CHANGES_H
@@ -16,17 +13,17 @@
 #include "base/support.h"
 #include "core/key.h"
 
-/* Items in a row: a few on the C stack, more in memory that the collector looks through. */
+/* A growing array: a few items on the C stack, more in memory that the collector marks. */
 typedef struct {
     void *items;
-    VALUE memory; /* 0 as long as the items are on the C stack */
+    VALUE memory; /* 0 while the items are on the C stack */
     uint32_t count, room;
 } mp_list;
 
 void mp_list_init(mp_list *list, void *few, uint32_t room);
 void mp_list_grow(mp_list *list, size_t size);
 
-/* Returns a new item, whose bytes are anything. The items may move. */
+/* Returns a new, uninitialized item. The items may move. */
 MP_INLINE void *
 mp_list_add(mp_list *list, size_t size)
 {
@@ -45,13 +42,13 @@ typedef enum {
     MP_SET, MP_REMOVE, MP_CALL, MP_INSERT, MP_RENAME,
     MP_APPEND, /* an INSERT whose last step is MP_END */
     MP_KEEP,   /* renamed to the key that it has */
-    MP_TAKE,   /* another pair gets the key: it is looked for, because its map must not have it */
+    MP_TAKE,   /* a renamed pair gets this key: the walk looks for it, because the map must not have it already */
 } mp_change_kind;
 
 /* A key or an index: an object, or n bytes of a text. */
 typedef struct {
     VALUE object;
-    uint32_t from, n; /* of a text; n is 0 if the object is the step */
+    uint32_t from, n; /* where the name is in a text; n is 0 if the object itself is the step */
 } mp_path_step;
 
 /* The step after the last element of an array. */
@@ -59,26 +56,26 @@ typedef struct {
 
 typedef struct {
     uint64_t rank;         /* the step by which its range was sorted: a number's bits; a name's size and last bytes */
-    uint32_t start, depth; /* its path: the place of the first step, and how many there are */
-    uint32_t order;        /* changes came in this order */
-    uint32_t value;        /* an object; of a TAKE the start of the path of the pair that gets the key */
+    uint32_t start, depth; /* its path: the index of the first step, and the number of steps */
+    uint32_t order;        /* its number in the order given */
+    uint32_t value;        /* index of an object; of a TAKE the start of the renamed pair's path */
     uint8_t step;          /* the mp_kind of that step: STR, UINT, INT, ...; NEVER if no message has such a key */
     uint8_t kind;          /* an mp_change_kind */
-    bool create;           /* containers that its path leads through may be made */
-    bool found;            /* the walk has passed over the value at that step */
+    bool create;           /* missing containers on its path may be created */
+    bool found;            /* the walk has passed the value at that step */
 } mp_change;
 
-/* Changes whose paths are the same up to a depth: they are of one value, or inside of it. */
+/* Changes whose paths are equal up to a depth: all of them change one value, or something inside it. */
 typedef struct {
     uint32_t lo, hi, depth;
 } mp_range;
 
 /* The changes of one value. Each is NULL if there is none, and valid until the range is sorted again. */
 typedef struct {
-    const mp_change *set; /* or removed, or called */
+    const mp_change *set; /* sets, removes or calls */
     const mp_change *insert, *rename, *take;
     mp_range inside;
-    bool create;          /* one of them may make parents */
+    bool create;          /* one of them may create parents */
 } mp_own_changes;
 
 /* Lives on the C stack. */
@@ -86,7 +83,7 @@ typedef struct {
     VALUE view;
     bool renames;
     mp_list objects, steps, list;
-    VALUE few_objects[16]; /* each path and its change, and what else has to be kept */
+    VALUE few_objects[16]; /* each path and its change, and other objects to keep alive */
     mp_path_step few_steps[12];
     mp_change few[6];
 } mp_changes;
@@ -94,15 +91,15 @@ typedef struct {
 /* Takes the pairs of a Hash. Runs no code of the user's. */
 void mp_changes_init(mp_changes *changes, VALUE view, VALUE hash);
 
-/* Makes the list. removed is View::REMOVED. TypeError and ArgumentError for what is no path. */
+/* Makes the list. removed is View::REMOVED. TypeError or ArgumentError for an invalid path. */
 void mp_changes_read(mp_changes *changes, VALUE removed);
 
 /* Keeps an object alive, and returns its index. */
 uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
 /*
- * Sorts a range by the step at its depth, and what has the same step by depth. n is the size of an array, from whose
- * end negative indices count; or 0. Returns the sizes of the names up to that of a fixstr, each a bit.
+ * Sorts a range by the step at its depth, and equal steps by depth. n is the size of the array from whose end negative
+ * indices count; or 0. Returns a bit for each size that a name of up to a fixstr's length has.
  */
 uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 
@@ -112,19 +109,19 @@ void mp_changes_sort_by_order(mp_changes *changes, mp_range r);
 /* Where the changes of a key start in a sorted range; `hi` if there is none. Allocates nothing. */
 uint32_t mp_changes_find(const mp_changes *changes, mp_range r, const mp_key *key);
 
-/* The changes of a sorted range, from one on, that have the same step. */
+/* The changes of a sorted range that have the same step as the one at `from`, which is the first of them. */
 mp_range mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from);
 
-/* The changes of the value itself. ArgumentError if some exclude one another. */
+/* The changes of the value itself. ArgumentError if two of them exclude each other. */
 mp_own_changes mp_changes_own(const mp_changes *changes, mp_range r);
 
-/* ArgumentError if changes of a value that is not in the message, or inside of it, exclude one another. */
+/* ArgumentError if two changes of a value that is not in the message, or of something inside it, exclude each other. */
 void mp_changes_check(mp_changes *changes, mp_range r);
 
 /* The Path of a change up to a depth. */
 VALUE mp_changes_path(const mp_changes *changes, uint32_t start, uint32_t depth);
 
-/* ArgumentError: the path of a change up to a depth, and the words. */
+/* Raises ArgumentError. Its message is the path of a change up to a depth, and the words. */
 NORETURN(void mp_changes_refuse(const mp_changes *changes, uint32_t start, uint32_t depth, const char *words));
 
 MP_INLINE mp_change *
@@ -149,7 +146,7 @@ mp_changes_step_at(const mp_changes *changes, uint32_t i)
 VALUE mp_changes_step(const mp_changes *changes, uint32_t i);
 mp_key mp_changes_key(const mp_changes *changes, uint32_t i);
 
-/* True for a change that adds something if its place is not in the message. */
+/* True for a change that adds a value if its path leads to none. */
 MP_INLINE bool
 mp_change_adds_p(const mp_change *change)
 {

@@ -142,7 +142,7 @@ mp_peek_key(mp_peek *peek, size_t offset)
       case MP_BIN: key = bin_key(options, &head); break;
       default:
         key = mp_peek_object(peek, offset);
-        return RB_TYPE_P(key, T_STRING) ? rb_str_new_frozen(key) : key; /* frozen, as in a Hash */
+        return RB_TYPE_P(key, T_STRING) ? rb_str_new_frozen(key) : key; /* frozen, as a Hash stores it */
     }
     mp_peek_refresh(peek);
     return key;
@@ -200,14 +200,14 @@ which_of(const mp_peek *peek)
     return peek->unique_keys ? MP_FIND_ONLY : mp_peek_which(&peek->codec->options);
 }
 
-/* True for a Symbol where str keys become Strings, and the reverse: obj finds such a key unless an ext is the same. */
+/* True for a Symbol if str keys become Strings, or the reverse: obj finds a str key only if no ext unpacks to obj. */
 static bool
 stands_for_text_p(const mp_peek *peek, VALUE obj)
 {
     return peek->codec->options.symbolize_keys ? RB_TYPE_P(obj, T_STRING) : RB_SYMBOL_P(obj);
 }
 
-/* Finds a key in front of the offset `end` by building keys and comparing them: arrays, maps, and exts. */
+/* Finds a key before the offset `end` by building and comparing the keys that are arrays, maps or exts. */
 static size_t
 find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 {
@@ -232,8 +232,8 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 }
 
 /*
- * Searches for the key among arrays, maps and exts, too. `value` is what the core has found, or 0. An ext may unpack to
- * an equal key, which may be the one that counts.
+ * Continues the search among keys that are arrays, maps and exts. `value` is the offset that the core found, or 0. An
+ * ext may unpack to an equal key, and that key may be the one that counts.
  */
 static size_t
 find_other(mp_peek *peek, mp_cursor *cursor, size_t value, VALUE obj)
@@ -264,7 +264,7 @@ table_of(mp_peek *peek, const mp_cursor *opened)
 
 /*
  * Finds a key in the table, if there is one, or by skipping all pairs in front of it. Returns the offset of its value,
- * or 0. Both ways find what follows the message, unless the first key counts and is there.
+ * or 0. Both ways notice extra bytes after the message, unless they stop at the first of equal keys.
  */
 static size_t
 find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
@@ -293,7 +293,7 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     if (simple && !last) value = find_simple(peek, cursor, table, &key);
     if (others) value = find_other(peek, cursor, value, obj);
     if (simple && last && !value) {
-        mp_simple_key(obj, &key); /* comparing the others may have moved the bytes of obj */
+        mp_simple_key(obj, &key); /* again, because comparing objects may have moved the bytes of obj */
         value = find_simple(peek, cursor, table_of(peek, cursor), &key);
     }
     RB_GC_GUARD(obj);

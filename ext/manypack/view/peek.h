@@ -21,11 +21,11 @@ typedef struct {
     VALUE codec_object;
     const mp_codec *codec;
     VALUE index;          /* of the message; or 0 */
-    VALUE memory;         /* owns the memory of a walk that may be deep; else 0 */
-    bool unique_keys;     /* finding a key that is in its map twice is an error */
-    bool alone;           /* the message must end where its first object does, at offset 0; not looked at yet */
-    bool outermost;       /* the container that was opened last is that object */
-    bool in_turn;         /* after a search the cursor goes on from the value, so maps are searched in their order */
+    VALUE memory;         /* owns the memory of a deep walk; else 0 */
+    bool unique_keys;     /* a key that its map has twice is an error when it is found */
+    bool alone;           /* the message must end after its object; not checked yet */
+    bool outermost;       /* the container opened last is the whole message */
+    bool in_turn;         /* after a search the cursor continues from the value: for keys in the map's order */
     uint64_t places[MP_PEEK_PLACES];
 } mp_peek;
 
@@ -60,7 +60,7 @@ mp_peek_check(const mp_peek *peek, mp_status status)
     if (MP_UNLIKELY(status != MP_OK)) mp_peek_raise(peek, status);
 }
 
-/* Finds the next value that a map has under a key, from the cursor on, which moves to it. False if none is left. */
+/* Finds the next value of a key in a map, from the cursor on, and moves the cursor to it. False if there is none. */
 MP_INLINE bool
 mp_peek_next_value(const mp_peek *peek, mp_cursor *cursor, const mp_key *key, size_t *value)
 {
@@ -91,7 +91,7 @@ mp_container_p(mp_kind kind)
     return kind == MP_ARRAY || kind == MP_MAP;
 }
 
-/* The Fixnum at an offset, which must be inside the message; Qundef if something else is there, or little after it. */
+/* The Fixnum at an offset, which must be inside the message; Qundef for any other object, or near the message's end. */
 MP_INLINE VALUE
 mp_peek_fixnum(const mp_peek *peek, size_t offset)
 {
@@ -115,10 +115,10 @@ void mp_peek_open(mp_peek *peek, mp_cursor *cursor, size_t offset);
 /*
  * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the
  * container; it moves to the value or element. A negative index counts from the end. False if there is none. ShapeError
- * for anything but an index in an array. In a map, if in_turn is set, the cursor is at the end then; otherwise only
- * cursor->at holds, and only if the key is found. The options decide which of two equal keys counts. A Symbol and a
- * String of the same text find the same str. Runs user code unless the key is nil, a boolean, a number, a String or a
- * Symbol.
+ * for anything but an index in an array. If a map does not have the key and in_turn is set, the cursor is at the map's
+ * end. Without in_turn, only cursor->at is valid, and only if the key is found. The options decide which of two equal
+ * keys counts. A Symbol and a String of the same text find the same str. Runs user code unless the key is nil, a
+ * boolean, a number, a String or a Symbol.
  */
 bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 

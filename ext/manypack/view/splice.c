@@ -3,7 +3,7 @@
  *
  * One walk over the message finds the place of every change, refuses those that are not possible, and lists the edits
  * in the order of the bytes. Then the blocks are called. At last the new message is written: whatever is between two
- * edits is copied. User code runs in the last two parts, and where an ext type that a key has is unpacked.
+ * edits is copied. User code runs in the last two parts, and when the walk unpacks a key that is an ext.
  */
 #include "base/error.h"
 #include "base/stack.h"
@@ -24,11 +24,11 @@ typedef enum {
     CALL,    /* a Proc, which returns a value or View::REMOVED */
 } edit_kind;
 
-/* Replaces the bytes from `at` to `end`; none if something is added there. */
+/* Replaces the bytes from `at` to `end`, which are equal if something is only added. */
 typedef struct {
     size_t at, end;
     size_t pair;           /* CALL: where its pair or element starts */
-    int64_t n, before;     /* HEAD: how many pairs or elements there will be, and were; -1 if the container is made */
+    int64_t n, before;     /* HEAD: pairs or elements afterwards and before; before is -1 if the container is new */
     uint32_t start, depth; /* its path, and so the number of containers around it */
     uint32_t head;         /* the edit of its container's head */
     uint32_t object;       /* ONE, SEVERAL, CALL */
@@ -46,9 +46,9 @@ typedef struct {
     VALUE view, removed;
     size_t start, end;   /* of the old message */
     bool ext_keys;
-    bool maybe_too_deep; /* the new message may be deeper than max_depth: something that was written is nested */
+    bool maybe_too_deep; /* a written object is nested, so the new message may exceed max_depth */
     uint32_t max_depth;  /* of the new message */
-    uint32_t current;    /* the edit that is being written, for errors */
+    uint32_t current;    /* the edit being written, for errors */
 } splice;
 
 static edit *
@@ -125,7 +125,7 @@ check_container(const splice *s, mp_range r, const mp_own_changes *own, bool arr
     refuse(s, r, own->insert->kind == MP_APPEND ? "is no array" : "is no element of an array");
 }
 
-/* KeyError: there is no map or array at a depth of the path of a change, and none is to be made. */
+/* Raises KeyError: a change's path has no map or array at this depth, and the change does not create one. */
 NORETURN(static void refuse_parent(const splice *s, uint32_t start, uint32_t depth));
 
 static void
@@ -158,7 +158,7 @@ first_to_add(const splice *s, mp_range r)
     return first;
 }
 
-/* True if the pair or element that a range is of is in the message. */
+/* True if the message has the pair or element that the range changes. */
 static bool
 found_p(const splice *s, mp_range r)
 {
@@ -171,7 +171,7 @@ adds_p(const splice *s, mp_range r)
     return !found_p(s, r) && first_to_add(s, r);
 }
 
-/* ArgumentError if the map has the key of a part already, which another pair gets. */
+/* ArgumentError if the map already has this part's key, and another pair is renamed to it. */
 static void
 check_taken(const splice *s, mp_range r, mp_range part)
 {
@@ -188,7 +188,7 @@ check_taken(const splice *s, mp_range r, mp_range part)
     mp_changes_refuse(&s->changes, own.take->value, part.depth, "gets a key that its map has");
 }
 
-/* Puts the parts of a map's range into the order in which its new pairs are added. */
+/* Sorts the parts of a map's range into the order in which new pairs are added. */
 static void
 order_pairs(splice *s, mp_range r)
 {
@@ -204,8 +204,8 @@ order_pairs(splice *s, mp_range r)
 }
 
 /*
- * IndexError: a range's index is not the one after the last element. KeyError if what it would add there, which is
- * inside of the element, must not make the element.
+ * Raises IndexError: the range's index is beyond the one after the last element. Raises KeyError if the range has only
+ * changes inside such an element, and they must not create it.
  */
 NORETURN(static void refuse_index(const splice *s, mp_range r, int64_t count, const mp_change *inside));
 
@@ -230,7 +230,7 @@ add_key(splice *s, mp_range r, uint32_t head, size_t at)
     mp_peek_refresh(&s->peek);
 }
 
-/* Adds the pair or element of a range at the end of its container, which has n. Returns how many it has then. */
+/* Adds the pair or element of a range at the end of its container, which has n. Returns the new number. */
 static int64_t
 add_part(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
 {
@@ -251,7 +251,7 @@ add_part(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
     return n + 1;
 }
 
-/* Adds what a container, which had n pairs or elements, does not have. */
+/* Adds the pairs or elements that a container, with n of them, does not have yet. */
 static void
 add_parts(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
 {
@@ -265,7 +265,7 @@ add_parts(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
     }
 }
 
-/* Makes a map or an array for the changes of a range, in place of nil or of nothing. */
+/* Creates a map or an array for the changes of a range, in place of nil or of a missing value. */
 static void
 create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 {
@@ -285,7 +285,7 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 
 static size_t locate(splice *s, mp_range r, uint32_t head, size_t offset);
 
-/* The first change of a key that is an ext, by what the ext is unpacked to. */
+/* The first change of a key that is an ext: the ext is unpacked and compared. */
 static uint32_t
 find_ext(splice *s, mp_range r, size_t offset)
 {
@@ -308,7 +308,7 @@ find_key(splice *s, mp_range r, size_t from, size_t to)
     return mp_changes_find(&s->changes, r, &key);
 }
 
-/* Passes over the value at a cursor, which a range is of. Its pair or element starts at `at`. */
+/* Skips the value at the cursor and lists the edits for its changes. Its pair or element starts at `at`. */
 static void
 locate_value(splice *s, mp_range r, mp_cursor *cursor, uint32_t head, size_t at)
 {
@@ -335,7 +335,7 @@ locate_value(splice *s, mp_range r, mp_cursor *cursor, uint32_t head, size_t at)
     for (; r.lo < r.hi; r.lo++) {
         mp_change *change = change_at(s, r.lo);
 
-        change->rank = first.rank; /* what is inside was sorted by other steps */
+        change->rank = first.rank; /* locating the changes inside has sorted them by other steps */
         change->step = first.step;
         change->found = true;
     }
@@ -398,7 +398,7 @@ locate_elements(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
     if (missing) add_parts(s, r, head, cursor->at, (int64_t)n);
 }
 
-/* The same for an object that is no container: in place of nil one may be made. */
+/* locate for an object that is not a container: in place of nil, a container may be created. */
 static size_t
 locate_leaf(splice *s, mp_range r, uint32_t head, size_t offset)
 {
@@ -417,7 +417,7 @@ locate_leaf(splice *s, mp_range r, uint32_t head, size_t offset)
     return end;
 }
 
-/* Finds the places of all changes inside of the object at an offset, and returns the offset after it. */
+/* Lists the edits for all changes inside the object at an offset, and returns the offset after it. */
 static size_t
 locate(splice *s, mp_range r, uint32_t head, size_t offset)
 {
@@ -442,7 +442,7 @@ locate(splice *s, mp_range r, uint32_t head, size_t offset)
 
 /* --- blocks ----------------------------------------------------------------------------------------- */
 
-/* Replaces Procs by what they return, in the order of the message. */
+/* Calls the Procs in the order of the message, and replaces each by its result. */
 static void
 call_blocks(splice *s)
 {
@@ -479,7 +479,7 @@ copy(splice *s, size_t from, size_t to)
     mp_out_write(&s->encoder.out, s->peek.look.bytes + from, to - from);
 }
 
-/* True if the bytes that were written from an offset on are an object that may be nested too deeply at its place. */
+/* True if the object written from an offset on may be nested too deeply for its place in the message. */
 static bool
 maybe_too_deep_p(splice *s, const edit *written, size_t from)
 {
@@ -487,7 +487,7 @@ maybe_too_deep_p(splice *s, const edit *written, size_t from)
     const uint8_t *p;
     mp_walk walk;
 
-    if (s->encoder.buffer) return true; /* the bytes may be there already */
+    if (s->encoder.buffer) return true; /* the bytes may be in the Buffer already */
     p = s->encoder.out.start + from;
     mp_walk_init(&walk, s->peek.places, room < MP_PEEK_PLACES ? room : MP_PEEK_PLACES);
     return mp_skip(&walk, &p, s->encoder.out.pos) != MP_OK;

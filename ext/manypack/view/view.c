@@ -73,8 +73,7 @@ index_set(VALUE root, VALUE index)
 
 /*
  * True if a View gets its Index at the first look. Many programs look once, near the start, where an Index costs more
- * than it saves. A look into a long message costs so much that the second would; but not if it ends at the first of
- * equal keys.
+ * than it saves. In a long message the Index saves more, unless looks may stop at the first of equal keys.
  */
 static bool
 index_at_once_p(const mp_view *view)
@@ -83,8 +82,8 @@ index_at_once_p(const mp_view *view)
 }
 
 /*
- * Called before a look into a message of which the View knows no Index yet. Returns that of another View of the same
- * bytes; makes it at the second look, even if another View had the first; or returns Qtrue: the next look will.
+ * Called before a look into a message if the View has no Index yet. Returns the Index of another View of the same
+ * bytes, or makes one at the second look, even if the first was another View's. Qtrue if the next look must make it.
  */
 static VALUE
 index_for_look(const mp_view *view)
@@ -103,8 +102,7 @@ index_for_look(const mp_view *view)
 }
 
 /*
- * The Index that all Views of a message share; 0 if it needs none, or none yet. A part keeps it, so that its parts find
- * it.
+ * The Index that all Views of a message share; 0 if it has none, or none yet. Kept in a part, too, for its own parts.
  */
 static VALUE
 index_of(VALUE self)
@@ -172,7 +170,7 @@ seal(VALUE self, const mp_options *options, bool frozen)
     return options->shareable ? mp_obj_set_shareable(self) : self;
 }
 
-/* Called by Ractor.new, Ractor#send and Marshal, too, which copy an object. */
+/* Ractor.new, Ractor#send and Marshal call this, too, to copy an object. */
 static VALUE
 view_allocate(VALUE klass)
 {
@@ -180,7 +178,7 @@ view_allocate(VALUE klass)
              "bytes", klass);
 }
 
-/* A new object needs no write barrier for what it is born with. */
+/* The fields are set before anything else can allocate, so they need no write barrier. */
 static VALUE
 view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 {
@@ -207,7 +205,7 @@ mp_view_value_at(mp_peek *peek, VALUE view, size_t offset, size_t end)
 
 /* --- making Views ----------------------------------------------------------------------------------- */
 
-/* True for a frozen binary String of no other class, and without instance variables. */
+/* True for a frozen binary String (not of a subclass) without instance variables. */
 static bool
 message_already_p(VALUE bytes)
 {
@@ -254,7 +252,7 @@ index_finish(VALUE root)
     mp_peek peek;
     size_t end;
 
-    if (!view->index && !RB_OBJ_FROZEN(root)) view->index = Qtrue; /* not where Ractors may share it */
+    if (!view->index && !RB_OBJ_FROZEN(root)) view->index = Qtrue; /* a frozen View may be shared by Ractors */
     index = index_of(root);
     if (index) {
         end = mp_view_index_end(index, view->source);
@@ -266,7 +264,7 @@ index_finish(VALUE root)
     mp_view_ended(root, end);
 }
 
-/* Freezes the complete Index of a root. From now on looking writes nothing, so Ractors may share it. */
+/* Freezes the complete Index of a root. From now on looks write nothing, so Ractors may share the View. */
 static void
 index_freeze(VALUE root)
 {
@@ -401,7 +399,7 @@ mp_view_whole(VALUE bytes, VALUE codec)
 
 /* --- its object ------------------------------------------------------------------------------------- */
 
-/* The offset after the object of a View. Without an Index this costs a walk over it, once. */
+/* The offset after a View's object. Without an Index, the first call walks over the object. */
 static size_t
 end_of(VALUE self)
 {

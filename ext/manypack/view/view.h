@@ -13,10 +13,10 @@ typedef struct {
     VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none;
                     * of a part: the root's Index, or 0 if the part does not know it yet */
     size_t offset; /* of the head */
-    size_t end;    /* after the object; until it is known 0, or MP_VIEW_END_OF_SOURCE */
+    size_t end;    /* after the object; until that is known, 0 or MP_VIEW_END_OF_SOURCE */
 } mp_view;
 
-/* As the end of a View: not known yet, but nothing may follow the object, because the source is one message. */
+/* The end of a View of the whole source, which is not known yet: nothing may follow the object. */
 #define MP_VIEW_END_OF_SOURCE SIZE_MAX
 
 /* The struct of a View, valid while the caller has it on its stack. For methods of the class: it checks nothing. */
@@ -44,7 +44,7 @@ void mp_view_expect(VALUE view, mp_kind kind);
 /* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
-/* What a peek looks for. Whatever it is, the second one makes the Index. */
+/* What a peek looks for, which decides whether the first look makes the Index. The second always does. */
 typedef enum {
     MP_LOOK_FOR_ONE,  /* a value: the first look makes the Index if the message is long */
     MP_LOOK_FOR_ALL,  /* each part of a container: the first look makes no Index, which would be a second walk */
@@ -54,7 +54,7 @@ typedef enum {
 /* Starts to look into the message of a View, and returns the View's offset. */
 size_t mp_view_peek(VALUE view, mp_peek *peek, mp_look_for what);
 
-/* The same for a walk that needs no Index, because it passes once over the bytes, but uses the one that is there. */
+/* mp_view_peek for a single walk over the bytes: uses an existing Index, but makes none. */
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
 /*
@@ -64,20 +64,20 @@ size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 VALUE mp_view_value_at(mp_peek *peek, VALUE view, size_t offset, size_t end);
 
 /*
- * Makes the root View for parts of a message, which is a frozen binary String. origin is a View of the same message,
- * whose Index the new View shares, or 0: a message is indexed once, even if many objects are loaded from it.
+ * Makes the root View for parts of a message, a frozen binary String. origin is 0 or a View of the same message, whose
+ * Index the new View shares: a message is indexed once, even if many objects are loaded from it.
  */
 VALUE mp_view_root_for(VALUE origin, VALUE message, VALUE codec);
 
-/* Makes a View of bytes that are known to be exactly one object. Raises what the options of the Codec refuse. */
+/* Makes a View of bytes that are known to be exactly one object. Raises if the Codec's options refuse them. */
 VALUE mp_view_whole(VALUE bytes, VALUE codec);
 
 /* Makes a View of the object from offset to end in the message of a root View. */
 VALUE mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec);
 
 /*
- * Says where the object of a View ends, as a walk over it has found. MalformedFormatError if its source is to be one
- * message, and other bytes follow.
+ * Stores the offset where a walk found the end of a View's object. MalformedFormatError if the View is of the whole
+ * source, and other bytes follow.
  */
 void mp_view_ended(VALUE view, size_t end);
 

@@ -1,4 +1,4 @@
-/* The methods of a View that go through its elements, pairs or keys, and count them. */
+/* The methods of a View that iterate over or count its elements, pairs or keys. */
 #include "codec/codec.h"
 #include "unpack/key_flood.h"
 #include "view/view.h"
@@ -13,7 +13,7 @@ next_value(mp_peek *peek, mp_cursor *cursor, VALUE view)
     return mp_view_value_at(peek, view, offset, cursor->at);
 }
 
-/* The same for a map key. */
+/* The map key at the cursor. Moves the cursor past it. */
 static VALUE
 next_key(mp_peek *peek, mp_cursor *cursor)
 {
@@ -135,7 +135,7 @@ rb_view_values(VALUE self)
 
 /* --- Arrays -------------------------------------------------------------------------------------------- */
 
-/* The elements of an array or the pairs of a map, at the cursor, an Array. */
+/* An Array of the elements of an array, or the pairs of a map, at the cursor. */
 static VALUE
 elements_of(mp_peek *peek, mp_cursor *cursor, VALUE view)
 {
@@ -151,10 +151,10 @@ elements_of(mp_peek *peek, mp_cursor *cursor, VALUE view)
     return elements;
 }
 
-/* An array of fewer elements is not walked through twice. */
+/* Arrays of fewer elements are not scanned for containers first. */
 #define FEW 8
 
-/* Moves the cursor to the end of an array without containers: such a one is built at once. False for any other. */
+/* Moves the cursor to the end of an array without containers, which can be built at once. False for other arrays. */
 static bool
 pass_leaves(mp_peek *peek, mp_cursor *cursor)
 {
@@ -222,7 +222,7 @@ same_text_p(const mp_peek *peek, size_t at, VALUE string)
     return head.n == (size_t)RSTRING_LEN(string) && !memcmp(head.payload, RSTRING_PTR(string), head.n);
 }
 
-/* False if the element at `at` cannot be equal, which its head tells, or its text. Exts may unpack to anything. */
+/* False if the head or text of the element at `at` rules out that it equals object. Exts may unpack to anything. */
 static bool
 possible_p(const mp_peek *peek, size_t at, VALUE object)
 {
@@ -240,11 +240,11 @@ possible_p(const mp_peek *peek, size_t at, VALUE object)
     }
 }
 
-/* True if one of the elements from the cursor on is equal to an object, up to which the cursor moves. */
+/* Moves the cursor past the first element that equals an object. False if there is none. */
 static bool
 element_p(mp_peek *peek, mp_cursor *cursor, VALUE view, VALUE object)
 {
-    bool built = RB_TYPE_P(object, T_HASH) || RB_TYPE_P(object, T_ARRAY); /* a View would only be built then */
+    bool built = RB_TYPE_P(object, T_HASH) || RB_TYPE_P(object, T_ARRAY); /* comparing would unpack a View anyway */
     bool found = false;
 
     while (cursor->left && !found) {
@@ -285,7 +285,7 @@ rb_view_include_p(VALUE self, VALUE object)
 
 /* --- Hashes ------------------------------------------------------------------------------------------- */
 
-/* call-seq: view.pairs -> Hash: with the pair that View#[] finds of equal keys. LimitError as in unpacking */
+/* call-seq: view.pairs -> Hash: of equal keys, it has the one that View#[] finds. LimitError as in unpacking */
 static VALUE
 rb_view_pairs(VALUE self)
 {

@@ -21,7 +21,7 @@ find(VALUE self, VALUE key)
     return found;
 }
 
-/* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
+/* call-seq: view.find_key(key) -> object or nil: view[key], but a Range or a Path is an ordinary key */
 static VALUE
 rb_view_find_key(VALUE self, VALUE key)
 {
@@ -54,12 +54,12 @@ static VALUE
 rb_view_aref(VALUE self, VALUE key)
 {
     if (RB_SPECIAL_CONST_P(key) || RB_TYPE_P(key, T_STRING)) return find(self, key);
-    return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
+    return rb_funcallv(self, id_select, 1, &key); /* it may run user code: nothing of the View is read yet */
 }
 
 /* --- several at once ---------------------------------------------------------------------------------- */
 
-/* A hidden Array of the keys that only comparing objects finds, each with the offset of its value. */
+/* A hidden Array of the keys that must be compared as objects, each followed by the offset of its value. */
 static VALUE
 object_keys(VALUE self)
 {
@@ -86,7 +86,7 @@ object_keys(VALUE self)
     return keys;
 }
 
-/* A Hash of the same. A look for each of many such keys would build all keys of the map again. */
+/* The same as a Hash, for finding several keys: otherwise each look would build all keys of the map again. */
 static VALUE
 offsets_of_object_keys(VALUE self)
 {
@@ -103,7 +103,7 @@ offsets_of_object_keys(VALUE self)
     return offsets;
 }
 
-/* True for an object that only a key which is an array, a map or an ext type can be, and for NaN, which none is. */
+/* True for an object that can equal only keys that are arrays, maps or exts, and for NaN, which equals no key. */
 static bool
 object_key_p(VALUE obj)
 {
@@ -170,8 +170,8 @@ open_inside(mp_peek *peek, mp_cursor *cursor, size_t offset)
 }
 
 /*
- * Digs for keys, one inside the other, from the object at an offset on. opened: how many containers around it the peek
- * has opened.
+ * Follows keys, one after the other, from the object at an offset. `opened` is the number of containers that the peek
+ * has open around it.
  */
 static VALUE
 dig(mp_peek *peek, VALUE view, size_t offset, int opened, int argc, const VALUE *argv)
@@ -192,23 +192,23 @@ dig(mp_peek *peek, VALUE view, size_t offset, int opened, int argc, const VALUE 
 
 /* --- digging in one pass ------------------------------------------------------------------------------ */
 
-/* A walk takes so many steps by itself, because it calls itself for each. The others are looked for afterwards. */
+/* A walk takes at most this many steps, because it recurses at each. The rest are searched for afterwards. */
 #define STEPS_OF_A_WALK 16
 
-/* A walk over a message to where steps lead. */
+/* One walk over a message that follows the steps of dig. */
 typedef struct {
     mp_peek *peek;
     int argc;
     const VALUE *argv;
-    bool last;    /* of equal keys the last counts: walk on to the end of each map */
-    mp_key key;   /* of the next step, if it goes into a map */
-    size_t found; /* the offset of the value that the steps so far have led to; SIZE_MAX: there is none */
-    int step;     /* how many those are: from there on another search has to go on, unless they are all */
+    bool last;    /* the last of equal keys counts: walk to the end of each map */
+    mp_key key;   /* the key of the next step, if that is in a map */
+    size_t found; /* offset of the value that the steps so far lead to; SIZE_MAX: none */
+    int step;     /* number of steps taken; another search must take the rest */
 } dig_walk;
 
 static size_t dig_container(dig_walk *d, size_t at, int step, bool wanted);
 
-/* True if the walk itself can take a step from the object at an offset on. Then it is taken next. */
+/* True if the walk itself can take a step from the object at `at`. If so, prepares the step. */
 static bool
 step_inside_p(dig_walk *d, size_t at, int step)
 {
@@ -219,7 +219,7 @@ step_inside_p(dig_walk *d, size_t at, int step)
     return kind == MP_MAP && mp_simple_key(d->argv[step], &d->key);
 }
 
-/* Goes on inside the value at an offset, to which so many steps have led. If wanted, returns the offset after it. */
+/* Continues in the value at `at`, after `step` steps. If wanted, returns the offset after the value. */
 static size_t
 dig_into(dig_walk *d, size_t at, int step, bool wanted)
 {
@@ -229,7 +229,7 @@ dig_into(dig_walk *d, size_t at, int step, bool wanted)
     return wanted || at == d->peek->look.size ? mp_peek_over(d->peek, at) : 0; /* it raises at the end of the bytes */
 }
 
-/* Goes on at each value of a key: of equal keys, what the last one leads to is kept. */
+/* Continues in each value of a key: of equal keys, the last result counts. */
 static void
 dig_map(dig_walk *d, mp_cursor *cursor, int step)
 {
@@ -262,7 +262,7 @@ dig_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
     if (wanted) mp_peek_check(d->peek, mp_cursor_pass(cursor, cursor->left));
 }
 
-/* Takes a step in the container at an offset. If wanted, returns the offset after the container. */
+/* Takes a step in the container at `at`. If wanted, returns the offset after the container. */
 static size_t
 dig_container(dig_walk *d, size_t at, int step, bool wanted)
 {
@@ -279,8 +279,8 @@ dig_container(dig_walk *d, size_t at, int step, bool wanted)
 }
 
 /*
- * Digs in one pass over the bytes, whichever of two equal keys counts: a search that came to the end of a map first
- * would have to go back for its value, and read it once more for each map around it.
+ * Digs in one pass over the bytes, even if the last of equal keys counts: a search that went to the end of each map
+ * first would have to go back for the value, and read it once more for each map around it.
  */
 static VALUE
 dig_once(mp_peek *peek, VALUE view, size_t offset, int argc, const VALUE *argv)
@@ -294,7 +294,7 @@ dig_once(mp_peek *peek, VALUE view, size_t offset, int argc, const VALUE *argv)
     return dig(peek, view, d.found, d.step, argc - d.step, argv + d.step);
 }
 
-/* True for a String that begins as the text of a Path, or has an index in brackets. */
+/* True for a String that starts like the text of a Path, or has an index in brackets. */
 static bool
 path_text_p(VALUE key)
 {
@@ -314,8 +314,8 @@ path_text_p(VALUE key)
 static VALUE rb_view_key_p(VALUE self, VALUE key);
 
 /*
- * Called if dig has found nothing by a single String. A missing key is nil, but a whole path in place of the steps is a
- * mistake: ArgumentError.
+ * Called when dig finds nothing for a single String. A missing key is nil, but passing a whole path instead of its
+ * steps is a mistake: ArgumentError.
  */
 static MP_NOINLINE VALUE
 nothing_by_text(VALUE self, VALUE key)
@@ -392,7 +392,7 @@ rb_view_key_p(VALUE self, VALUE key)
     return found ? Qtrue : Qfalse;
 }
 
-/* The pairs that a pattern names. */
+/* A Hash of the pairs with the names in a pattern. */
 static VALUE
 find_names(VALUE self, VALUE names)
 {
@@ -435,7 +435,7 @@ rb_view_deconstruct_keys(VALUE self, VALUE names)
     return RARRAY_LEN(names) ? find_names(self, names) : rb_hash_new();
 }
 
-/* Digs in a message of which nothing is checked first: makes no View. */
+/* Digs in a message without checking it first. Makes no View. */
 static VALUE
 dig_message(VALUE bytes, VALUE codec, int argc, const VALUE *argv)
 {
@@ -451,7 +451,7 @@ dig_message(VALUE bytes, VALUE codec, int argc, const VALUE *argv)
     return nothing_by_text(mp_view_of_message(message, codec, false), argv[0]);
 }
 
-/* Digs in a message with options: those that refuse messages check all of it first. */
+/* Digs in a message with options. If they can refuse a message, checks the whole message first. */
 static VALUE
 dig_with(VALUE bytes, VALUE hash, int argc, const VALUE *argv)
 {

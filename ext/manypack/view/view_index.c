@@ -10,14 +10,14 @@
 
 #define FIRST_ENTRIES 16
 
-/* A search through fewer pairs takes no longer than some looks into a table, which has to be made first. */
+/* Maps with fewer pairs get no table: making and using it takes as long as searching the pairs. */
 #define MANY_PAIRS 64
 
 typedef struct {
-    mp_tape tape; /* of the whole message, or as far as it is well formed */
+    mp_tape tape; /* of the whole message, or of its well-formed start */
     mp_places places;
-    mp_key_table **tables; /* by entry of the tape, NULL for most; NULL itself until a look needs the first one */
-    size_t bytes;          /* of places and tables */
+    mp_key_table **tables; /* one for each entry of the tape, most are NULL; tables is NULL until the first is needed */
+    size_t bytes;          /* size of places and tables */
 } view_index;
 
 /* Since 3.3 it fits a slot of 160 bytes. */
@@ -52,7 +52,7 @@ static const rb_data_type_t index_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* Programs cannot get hold of an Index, so every caller has one. */
+/* Not checked: programs cannot get hold of an Index, so self always is one. */
 static view_index *
 index_get(VALUE self)
 {
@@ -103,7 +103,7 @@ look_of(VALUE self, VALUE message)
     return (mp_look){.bytes = tape->bytes, .size = tape->size, .tape = tape};
 }
 
-/* Notes where elements are, when the tape has come to its end, and gives back memory that the tape does not need. */
+/* When the tape is complete, notes where elements are, and frees memory that the tape does not need. */
 static void
 complete(VALUE self, VALUE message)
 {
@@ -130,7 +130,7 @@ mp_view_index_new(VALUE message, uint32_t max_depth)
     VALUE self = RSTRING_LEN(message) < MP_VIEW_INDEX_MIN ? 0 : index_new(message, max_depth);
 
     if (!self) return 0;
-    mp_tape_finish(mp_view_index_tape(self, message)); /* a fault is for the look that comes to it */
+    mp_tape_finish(mp_view_index_tape(self, message)); /* a fault is raised by the look that reaches it */
     complete(self, message);
     RB_GC_GUARD(self);
     RB_GC_GUARD(message);
@@ -164,14 +164,14 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
 
 /* --- keys of maps ------------------------------------------------------------------------------------- */
 
-/* A number that differs from process to process, by Ruby's own secret. */
+/* A number that differs between processes, made with Ruby's own secret. */
 static uint64_t
 secret(const char *name)
 {
     return (uint64_t)rb_memhash(name, (long)strlen(name)) << 32 ^ rb_memhash(name, (long)strlen(name) - 1);
 }
 
-/* The bytes of a map, except for what is inside of the containers in it. */
+/* The size of a map in bytes, without the contents of the containers in it. */
 static size_t
 own_bytes(mp_cursor cursor)
 {
@@ -187,7 +187,7 @@ own_bytes(mp_cursor cursor)
     return bytes;
 }
 
-/* Different keys of which a pair has fewer than four bytes: those without a head, or with one byte of number. */
+/* How many different keys a pair of fewer than four bytes may have: one byte, or a head and one byte. */
 #define SMALL_KEYS 384
 
 /* The memory for tables of short maps with the smallest keys. */
@@ -200,9 +200,9 @@ memory_left(const view_index *index)
 }
 
 /*
- * How many slots the table of a map's keys gets: half of them unused, but no more memory than 1.25 times the bytes of
- * the map. That suffices for any map but a short one of the smallest keys, which gets what is left for those; or 0,
- * because without a table it takes no long walk.
+ * The number of slots for the table of a map's keys: half of them stay unused, but the table takes at most 1.25 times
+ * the bytes of the map. Only short maps of the smallest keys need more: they share memory_left, or get 0, for no table,
+ * because walking them is quick.
  */
 static uint32_t
 slots_for(const view_index *index, size_t bytes, uint32_t pairs)
@@ -222,14 +222,14 @@ table_new(uint32_t slots, mp_find_which which)
 
     table->slots = (uint32_t *)(void *)(table + 1);
     table->capacity = slots;
-    table->most = slots - slots / 6 - 1; /* fuller, and searches would take long */
+    table->most = slots - slots / 6 - 1; /* a fuller table would make searches slow */
     table->seed[0] = secret("numbers");
     table->seed[1] = secret("texts");
     table->which = which == MP_FIND_FIRST ? MP_FIND_FIRST : MP_FIND_LAST;
     return table;
 }
 
-/* Makes the table of the keys of a map, which is complete and has an entry, if it is large and has none. */
+/* Makes the table of a map's keys, unless the map is small or has one. The map is complete and has an entry. */
 static void
 table_make(VALUE self, VALUE message, uint32_t entry, mp_find_which which)
 {
@@ -328,8 +328,8 @@ accepted_p(mp_tape *tape, const mp_codec *codec)
 }
 
 /*
- * An Index of a message that unpacking is certain to accept, which has to be completed. 0 if a tape cannot tell: the
- * caller has to unpack the message.
+ * An Index, yet to be completed, of a message that unpacking is certain to accept. 0 if a tape cannot tell: then the
+ * caller must unpack the message.
  */
 static VALUE
 accepted_index(VALUE message, const mp_codec *codec)
@@ -344,7 +344,7 @@ accepted_index(VALUE message, const mp_codec *codec)
     return accepted ? self : 0;
 }
 
-/* Containers of a message that is checked without an Index. */
+/* The most containers of a message that is checked without an Index. */
 #define SHORT_ENTRIES 64
 
 static bool

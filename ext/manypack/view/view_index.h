@@ -10,7 +10,7 @@
  *   mp_view_index_end(index, message);                    // raises if the message is malformed
  *   mp_view_index_freeze(index, message, MP_FIND_FIRST);  // from now on Ractors may share it
  *
- * Of a malformed message it has what comes before the fault, which a look finds when it comes there.
+ * For a malformed message, the Index covers the bytes before the fault; a look that reaches the fault raises.
  */
 #ifndef MANYPACK_VIEW_INDEX_H
 #define MANYPACK_VIEW_INDEX_H
@@ -18,9 +18,7 @@
 #include "codec/codec.h"
 #include "core/key_table.h"
 
-/*
- * A message of fewer bytes needs no Index, because walking over it takes no longer. A message of 4 GiB can have none.
- */
+/* A shorter message needs no Index, because walking over it takes no longer. A message of 4 GiB can have none. */
 #define MP_VIEW_INDEX_MIN 512
 
 /*
@@ -51,8 +49,8 @@ void mp_view_index_freeze(VALUE index, VALUE message, mp_find_which which);
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
- * The table of the keys of a map, whose head is at an offset of the message; NULL if the map is not large, or if it has
- * a key twice and the table keeps another of the two than `which` says. May allocate: the first look makes the table.
+ * The table of the keys of the map whose head is at an offset. NULL if the map is not large, or has a key twice and the
+ * table holds the one that does not count by `which`. May allocate: the first look makes the table.
  */
 const mp_key_table *mp_view_index_keys(VALUE index, VALUE message, size_t head, uint64_t pairs, mp_find_which which);
 

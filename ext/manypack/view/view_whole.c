@@ -43,7 +43,7 @@ rb_view_respond_to_p(int argc, VALUE *argv, VALUE self)
     return rb_call_super(argc, argv);
 }
 
-/* Raises what a Codec's limits say against a whole message. */
+/* Raises if a whole message exceeds the Codec's limits. */
 static void
 check_message(VALUE message, const mp_codec *codec)
 {
@@ -53,7 +53,7 @@ check_message(VALUE message, const mp_codec *codec)
     if (codec->options.limited) mp_view_check_part(message, 0, size, codec);
 }
 
-/* The Codec of a View, changed by options. A Codec among them loses nothing that the View has and it does not set. */
+/* The Codec of a View, changed by options. If they include a Codec, options that it does not set stay the View's. */
 static VALUE
 changed_codec(VALUE own, VALUE options)
 {
@@ -148,7 +148,7 @@ rb_view_bytes(VALUE self)
 {
     mp_slice slice;
 
-    /* Sharing the bytes would mark the source, which another Ractor may do at the same time. */
+    /* Sharing the bytes would mark the source as shared, and another Ractor might do so at the same time. */
     if (RB_OBJ_FROZEN(self)) return copied_bytes(self);
     slice = mp_view_slice(self);
     return rb_str_subseq(slice.source, (long)slice.offset, (long)slice.size);
