@@ -8,10 +8,10 @@
 #include "record/lazy_record.h"
 #include "record/load.h"
 
-/* The state of a dump. The encoder comes first, so that a pointer to it is one to the whole. */
+/* The state of a dump. The encoder comes first, so that a pointer to it also points to the dump. */
 typedef struct {
     mp_encoder e;
-    bool doubtful; /* loading may refuse what is written */
+    bool doubtful; /* loading may refuse the written bytes */
 } typed_dump;
 
 static void dump_value(mp_encoder *e, const mp_shape *shape, VALUE object);
@@ -24,7 +24,7 @@ doubt(mp_encoder *e)
     ((typed_dump *)e)->doubtful = true;
 }
 
-/* The kinds of head that the packed object may have; all scalars count as one kind. 0 if only packing it would tell. */
+/* The kinds of head that the packed object may have; all scalars count as one kind. 0 if only packing shows that. */
 MP_INLINE uint32_t
 heads_of(VALUE object)
 {
@@ -49,8 +49,8 @@ fits_p(const mp_shape *shape, VALUE object)
 }
 
 /*
- * The same for a CLASS. Of those that take more than exts, such as Numeric, an object without a head of its own may be
- * packed as anything, by its to_msgpack.
+ * fits_p for a CLASS. If it takes more than exts, such as Numeric, an object for which heads_of returns 0 may be packed
+ * as anything, by its to_msgpack.
  */
 static bool
 fits_class_p(const mp_shape *shape, VALUE object)
@@ -59,7 +59,7 @@ fits_class_p(const mp_shape *shape, VALUE object)
     return shape->accepts == mp_kind_bit(MP_EXT) || heads_of(object);
 }
 
-/* The same for any shape. */
+/* fits_p for any shape. */
 static bool
 loads_p(const mp_shape *shape, VALUE object)
 {
@@ -87,7 +87,7 @@ put_head(mp_encoder *e, uint8_t *put(uint8_t *p, uint32_t n), VALUE object, size
     mp_out_commit(&e->out, put(mp_out_reserve(&e->out, MP_HEAD_MAX), length));
 }
 
-/* Raises if user code changes the Array meanwhile, because the head already holds its length. */
+/* Raises if user code changes the Array during the dump, because the head with its length is already written. */
 static void
 dump_list(mp_encoder *e, const mp_shape *shape, VALUE array)
 {
@@ -469,7 +469,7 @@ dumps_p(const mp_shape *shape, VALUE object, const mp_record **record)
     }
 }
 
-/* The best of the types that dump an object in a way of their own, and its Record if it has one; NULL without one. */
+/* The best part that has its own way to dump an object; NULL without one. Sets *nearest if that is a Record's. */
 static const mp_shape *
 best_of(const mp_shape *shape, VALUE object, const mp_record **nearest)
 {
@@ -503,7 +503,7 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
     return field == MP_FIELD_NONE ? Qnil : mp_instance_get(record, object, &record->fields[field]);
 }
 
-/* ArgumentError if an object for else holds one of the tags, because loading would choose the class of that tag. */
+/* ArgumentError if an object for else contains one of the tags, because loading would choose that tag's class. */
 static void
 check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
 {
@@ -542,7 +542,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     }
 }
 
-/* Dumps by the best of the types that have a way of their own for the object; otherwise packs it as mp_encode does. */
+/* Dumps by the best part that has its own way to dump the object; without one, packs it as mp_encode does. */
 static void
 dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
 {

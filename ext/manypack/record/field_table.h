@@ -5,7 +5,7 @@
 #include "base/support.h"
 #include "core/wire.h"
 
-/* No field has that key. */
+/* The value of `field` for a key of no field. */
 #define MP_FIELD_NONE UINT32_MAX
 
 /* A key as Manypack packs it. */

@@ -4,27 +4,27 @@
 
 #include "record/shape.h"
 
-/* How an object of a Record's class is made at the moment. */
+/* How an object of a Record's class is made, as the class is defined now. */
 typedef struct {
     mp_build build;
-    VALUE optional; /* an Array of the members for which the class's own constructor has a default; 0 without one */
+    VALUE optional; /* an Array of the members with a default in the class's own constructor; 0 without a constructor */
 } mp_constructor;
 
 /*
- * True if a Record's objects need no constructor of the class, so that it need not be looked for. Costs two look-ups of
- * methods.
+ * True if a Record's objects are made without a constructor of the class, so that none need be looked for. Costs two
+ * method look-ups.
  */
 bool mp_instance_filled_p(const mp_record *record);
 
 /*
- * Looks how to make a Record's objects. Must be called as user code is. ArgumentError if the class has got a
- * constructor that cannot take the members.
+ * Finds out how to make a Record's objects. May run user code. ArgumentError if the class now has a constructor that
+ * cannot take the members.
  */
 mp_constructor mp_instance_constructor(const mp_record *record);
 
 /*
- * Makes an object of a Record's class with one value for each field. Values may be Qundef, for missing, only if the
- * object is made by klass.new. Raises what the class raises.
+ * Makes an object of a Record's class with one value for each field. A value may be Qundef (missing) only if klass.new
+ * makes the object. Raises what the class raises.
  */
 VALUE mp_instance_new(const mp_record *record, mp_build build, const VALUE *values);
 

@@ -23,16 +23,16 @@ enum { MP_LAZY_MISSING = 0 };
 typedef struct {
     mp_lazy_part part; /* the Record */
     const mp_record *record;
-    size_t offset;     /* of the value, or MP_LAZY_MISSING */
+    size_t offset;     /* offset of the value, or MP_LAZY_MISSING */
 } mp_lazy_field;
 
 /* The Record that it was loaded with. The Type owns it, and the LazyRecord keeps the Type alive. */
 const mp_record *mp_lazy_record_get(VALUE lazy);
 
-/* A field, with all that is needed to load it. IndexError if the Record has no such field. */
+/* A field, with everything needed to load it. IndexError if the Record has no such field. */
 mp_lazy_field mp_lazy_record_field(VALUE lazy, uint32_t field);
 
-/* True for a LazyRecord of that lazy Record or of an equal one. */
+/* True for a LazyRecord of this Record or of an equal one. */
 bool mp_lazy_record_of_p(VALUE object, const mp_record *record);
 
 /* The part of the message that holds it, and the bytes of that part. */

@@ -1,7 +1,7 @@
 /*
  * Loads bytes as objects of given shapes, and checks their types. The walk recurses; the limits and the C stack bound
- * its depth. It is not the loop of unpack/decode.c, because it walks over bytes and shapes together; objects that may
- * be of any type go to that loop.
+ * its depth. It cannot use the loop of unpack/decode.c, because it walks over bytes and shapes together; objects of any
+ * type go to that loop.
  */
 #include "record/load.h"
 
@@ -75,8 +75,8 @@ refuse_unnamed(const mp_shape *shape)
 }
 
 /*
- * Like wrong_type, for an object whose head the shape does not accept, unless it is an ext of which the codec makes an
- * object that the shape takes.
+ * Like wrong_type, for an object whose head the shape does not accept, but first tries an ext: the shape may take the
+ * object that the codec makes of it.
  */
 static MP_NOINLINE VALUE
 load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -287,7 +287,7 @@ finish_record(mp_loader *l, mp_record_walk *walk)
     return call_for_instance(l, walk, build_of(l, walk->record));
 }
 
-/* Checks a value that a second one with the same key replaces, as loading at once does. */
+/* Checks a value that a later value of the same key replaces, because loading eagerly checks it, too. */
 static void
 check_replaced(mp_loader *l, mp_record_walk *walk, uint32_t field)
 {
@@ -332,7 +332,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* Loads the object by the first type that takes it; Qundef without one. At most one takes maps, and one arrays. */
+/* Loads the object by the first part that takes it; Qundef without one. At most one part takes maps, and one arrays. */
 static VALUE
 load_first(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 {
@@ -359,9 +359,9 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 }
 
 /*
- * Called before a search for a tag. A search inside of what an earlier one has passed over walks over the same bytes
- * again: with unions in unions, whose tags come last, once for each level. From the second level on an Index remembers
- * where containers end. None is made for a short message.
+ * Called before a search for a tag. A search inside bytes that an earlier one has skipped walks over them again: once
+ * for each level, if unions are nested and their tags come last. From the second level on, an Index remembers where
+ * containers end. A short message gets none.
  */
 static void
 prepare_to_pass(mp_loader *l)
@@ -374,7 +374,7 @@ prepare_to_pass(mp_loader *l)
     if (!l->passed) l->tags_passed = 0;
 }
 
-/* Moves past a container by the Index. False if that cannot be: then the walk has to say what is wrong. */
+/* Skips a container by the Index. False if the Index does not have it: then a walk must find what is wrong. */
 static bool
 pass_by_index(mp_loader *l)
 {
@@ -387,7 +387,7 @@ pass_by_index(mp_loader *l)
     return true;
 }
 
-/* Moves past a value in which a tag may be. */
+/* Skips a value that may contain a tag. */
 static void
 pass_over(mp_loader *l)
 {
@@ -415,7 +415,7 @@ mp_load_find_tag(mp_loader *l, const mp_shape *shape)
     return false;
 }
 
-/* Moves to the tag, and remembers how far that was. */
+/* Moves to the tag, and remembers how far the search went. */
 static bool
 search_tag(mp_loader *l, const mp_shape *shape)
 {
@@ -428,8 +428,8 @@ search_tag(mp_loader *l, const mp_shape *shape)
 }
 
 /*
- * The type that a tag chooses. An unknown tag, or Qundef for none, chooses else: the part after those of the tags. NULL
- * if there is no else.
+ * The part that a tag chooses. An unknown tag, or Qundef for a missing one, chooses else, the last part. NULL if there
+ * is no else.
  */
 static const mp_shape *
 tagged_part(const mp_shape *shape, VALUE value)
@@ -510,8 +510,8 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
 /* --- starting --------------------------------------------------------------------------------------- */
 
 /*
- * Raises the errors of strictness and of the limits. In the body of an ext, exts are not built for that: each would
- * check its own body first, so bodies nested n deep would be checked 2**n times.
+ * Raises the errors of strictness and of the limits. In the body of an ext, this does not build exts: each would check
+ * its own body first, so bodies nested n deep would be checked 2**n times.
  */
 static void
 check_part(const mp_load_part *part, const mp_codec *codec)

@@ -5,8 +5,8 @@
 #include "record/loader.h"
 
 /*
- * Each function loads the next object, whose head is row, and moves past it. The caller has checked its head. If its
- * value is not what the shape accepts, the function returns Qundef and does not move. Raises the errors of error.h.
+ * Each function loads the next object, whose head is row, and moves past it. The caller has checked its head. If the
+ * shape does not accept the value, the function returns Qundef and does not move. Raises the errors of error.h.
  */
 
 /* A str or bin. */
@@ -22,15 +22,15 @@ VALUE mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 /* Loads one of the literals of an enum. If exact, an integer does not match a Float. */
 VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);
 
-/* As Manypack.unpack makes it. */
+/* Loads any object as Manypack.unpack does. */
 VALUE mp_load_any(mp_loader *l);
 
-/* The same; Qundef if the object is not of the shape's class. */
+/* mp_load_any, but Qundef if the object is not of the shape's class. */
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
 /*
- * An ext whose head the shape does not accept, but which it takes if the codec makes of it an object of the shape's
- * class, or of that of one of its alternatives.
+ * Loads an ext whose head the shape does not accept: the shape may take the object that the codec makes of the ext, if
+ * its class is that of the shape or of one of its alternatives.
  */
 VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 

@@ -4,18 +4,11 @@
  *   mp_value_words words;                             // on the C stack, as is the loader
  *   mp_loader l;
  *
- *   mp_loader_init(&l, &words, message, 0, type, codec);
- *   row = mp_loader_row(&l);                          // the next head; raises if it is incomplete
- *   if (row.kind == MP_ARRAY) {
- *       n = mp_row_count(l.d.at, row);
- *       mp_loader_open(&l, &place, l.d.at);           // counts the level and adds it to the path of errors
- *       l.d.at += row.head;
- *       while (n--) mp_loader_push(&l, load(&l));     // elements wait on the value stack
- *       mp_loader_close(&l, &place);
- *   } else {
- *       mp_loader_skip(&l);                           // past an object that nobody wants
- *   }
- *   mp_loader_end(&l);
+ * mp_loader_init(&l, &words, message, 0, type, codec); row = mp_loader_row(&l); // the next head; raises if it is
+ * incomplete if (row.kind == MP_ARRAY) { n = mp_row_count(l.d.at, row); mp_loader_open(&l, &place, l.d.at); // counts
+ * the level and adds it to the path of errors l.d.at += row.head; while (n--) mp_loader_push(&l, load(&l)); // elements
+ * wait on the value stack mp_loader_close(&l, &place); } else { mp_loader_skip(&l); // skips any other object }
+ * mp_loader_end(&l);
  *
  * Errors name l.record and l.field, and have a path along l.place.
  */
@@ -31,19 +24,19 @@
 /* The depth up to which containers are skipped without allocating memory, plus the level that the walk begins in. */
 #define MP_LOADER_PLACES 129
 
-/* How many Records a loader remembers whose objects need no constructor. */
+/* How many Records that need no constructor a loader remembers. */
 #define MP_LOADER_FILLED 8
 
 /*
- * The tag key of the union that chose a Record. No field of the Record needs to have this key. `up` is the tag key of a
- * union that has this one as its else.
+ * The tag key of the union that chose a Record. It is known even if no field has it. `up` is the tag key of the outer
+ * union whose else is this union.
  */
 typedef struct mp_tag_key {
     const struct mp_tag_key *up;
     VALUE key;
 } mp_tag_key;
 
-/* Lives on the C stack and keeps what it refers to alive. The message is frozen, so its bytes stay where they are. */
+/* Lives on the C stack, so its VALUEs stay alive. The message is frozen, so its bytes do not move. */
 typedef struct {
     mp_decoder d;             /* d.at is the next object */
     size_t count;             /* words of the value stack in use */
@@ -51,11 +44,11 @@ typedef struct {
     const mp_place *place;    /* the path to the next object */
     const mp_record *record;  /* the innermost Record; NULL outside */
     uint32_t field;           /* of that Record; MP_FIELD_NONE outside */
-    size_t from;              /* where in the message the path begins */
+    size_t from;              /* offset in the message where the path begins */
     const mp_tag_key *tag_keys; /* of the unions that chose the next object; NULL if none did */
-    size_t tags_passed;       /* how far searches for the tags of unions have come */
-    VALUE passed_part;        /* the part of the message from `from` on, and its Index: the containers that those */
-    VALUE passed;             /* searches have passed are not walked through again; 0 until that pays */
+    size_t tags_passed;       /* the farthest offset that searches for tags have reached */
+    VALUE passed_part;        /* the message from `from` on, and its Index, so that containers that tag */
+    VALUE passed;             /* searches have passed are not walked again; 0 until that pays */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
@@ -66,7 +59,7 @@ typedef struct {
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
-    uint64_t *left;           /* for skipping containers: places, or longer */
+    uint64_t *left;           /* memory for skipping containers: places, or more */
     uint64_t places[MP_LOADER_PLACES];
 } mp_loader;
 
@@ -94,7 +87,7 @@ mp_loader_push(mp_loader *l, VALUE object)
 /* Starts at the object at an offset of a frozen message. words and codec must outlive the loader. */
 void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
 
-/* Continues inside of what encloses the body of an ext, before anything is loaded. */
+/* For the body of an ext: continues its surroundings' depth and count. Called before anything is loaded. */
 void mp_loader_enclose(mp_loader *l, mp_outer outer);
 
 /* Frees now what the collector would free later. */
@@ -136,7 +129,7 @@ mp_loader_skip(mp_loader *l)
     else mp_loader_skip_container(l);
 }
 
-/* Goes back to an object that may have been built, to take it in another way: what is in its exts counts once. */
+/* Returns to an object to load it in another way. `others` is d.others from before: objects in its exts count once. */
 MP_INLINE void
 mp_loader_back(mp_loader *l, const uint8_t *at, uint64_t others)
 {

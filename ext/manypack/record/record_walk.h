@@ -16,7 +16,7 @@ typedef struct {
     const uint8_t *at;        /* its head */
     const mp_tag_key *tag_keys; /* as in mp_loader */
     bool keys_may_collide;    /* some unknown key is no String, Symbol or Integer */
-    long errors;              /* the number of errors kept before this Record */
+    long errors;              /* number of errors kept before this Record */
     mp_place place;
 } mp_record_walk;
 
@@ -88,21 +88,21 @@ mp_record_next_key(mp_loader *l, mp_record_walk *walk)
 }
 
 /*
- * Skips, keeps or refuses an unknown pair, as the Record says: its key is at key_at, its value next. RecordError. True
- * for a pair that the types of record->rest must load, from key_at on.
+ * Skips, keeps or refuses (RecordError) an unknown pair, as the Record says. The key is at key_at, the value is next.
+ * Returns true if the pair must be loaded by the types of record->rest, from key_at on.
  */
 bool mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
 
 /*
- * Called for a field's second key, in front of its value. True if the first one counts: then the value is skipped. With
- * unique_keys the key can only be an alias, which raises: the same key twice was refused before.
+ * Called before the value of a field's second key. If the first one counts, skips the value and returns true. With
+ * unique_keys, raises: the key must be an alias, because equal keys were refused before.
  */
 bool mp_record_pass_second(mp_loader *l, const mp_record_walk *walk);
 
 /* Makes the Hash of unknown pairs, if a field takes it. */
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 
-/* Looks how the object is made, if it may be made by the class's own constructor. */
+/* Finds out how the object is made: the class may have its own constructor. */
 mp_constructor mp_record_constructor(mp_loader *l, const mp_record *record);
 
 /*
@@ -115,8 +115,8 @@ void mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk);
 void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
 
 /*
- * Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. Calls `replaced` for a field whose key
- * comes again, while its first offset is still there.
+ * Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. Calls `replaced` when a field's key is
+ * repeated, before its first offset is overwritten.
  */
 void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
                          void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field));

@@ -156,8 +156,8 @@ heads_of_all(VALUE literals)
 }
 
 /*
- * The heads of MessagePack's own types whose objects are of a class or a module. MP_EXT if there are none; otherwise an
- * ext is looked at last, by mp_load_ext.
+ * The heads of MessagePack's own types that become objects of a class or module. MP_EXT if there are none; otherwise
+ * mp_load_ext tries an ext last.
  */
 static uint32_t
 heads_of_class(VALUE klass)
@@ -299,7 +299,7 @@ symbols_p(VALUE literals)
     return false;
 }
 
-/* True if an ext may become what a shape stands for: no range, list or map. Of an ANY_OF, set_any_of tells. */
+/* True if an ext may become an object of a shape: not of a range, list or map. For an ANY_OF, see set_any_of. */
 static bool
 takes_exts_p(const mp_shape *shape)
 {
@@ -317,7 +317,7 @@ takes_exts_p(const mp_shape *shape)
     }
 }
 
-/* Fills in a shape, except `accepts` of an ANY_OF: its parts may not be there yet. */
+/* Fills in a shape, except `accepts` of an ANY_OF, whose parts may not be filled in yet. */
 static void
 set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 {
@@ -326,7 +326,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_VIEW:
       case MP_SHAPE_SHARED: shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER); break;
       case MP_SHAPE_UNNAMED:
-      case MP_SHAPE_ANY_OF: break; /* set_any_of does it when all parts are there */
+      case MP_SHAPE_ANY_OF: break; /* set_any_of does it when all parts are filled in */
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
         shape->accepts = heads_of_all(shape->objects);
@@ -403,8 +403,8 @@ set_any_of(mp_shape *shape)
 }
 
 /*
- * ArgumentError if the type for a tag is no map and so has no place for the tag, for example a positional Record that
- * is given by its name.
+ * ArgumentError if the type for a tag is not a map and so cannot contain the tag, for example a positional Record given
+ * by name.
  */
 static void
 check_tagged(const mp_shape *shape)
@@ -430,7 +430,7 @@ mp_shape_record(const mp_shape *shape)
     return shape->record;
 }
 
-/* True for an object that a Hash finds without a call of user code. */
+/* True for an object that a Hash finds without calling user code. */
 static bool
 plain_tag_p(VALUE value)
 {
@@ -475,7 +475,7 @@ raise_two_tags(VALUE klass, VALUE tag, VALUE other)
              "tell which tag to write: give each tag a class of its own, such as a subclass", klass, tag, other);
 }
 
-/* ArgumentError if a class that has a tag is in else, too, which may itself be a union. */
+/* ArgumentError if a class with a tag is also in else, which may itself be a union. */
 static void
 check_else(const mp_shape *shape, const mp_shape *other)
 {
@@ -491,7 +491,7 @@ check_else(const mp_shape *shape, const mp_shape *other)
     raise_two_tags(other->record->klass, RARRAY_AREF(shape->objects, FIX2LONG(number)), rb_str_new_cstr("else"));
 }
 
-/* Makes the Hash by which dumping finds the tag for an object. ArgumentError if a class has several. */
+/* Makes the Hash from classes to tags, for dumping. ArgumentError if a class has several tags. */
 static void
 set_classes(mp_shape *shape, VALUE owner)
 {
@@ -538,7 +538,7 @@ rest_of(const mp_record *record)
     return NULL;
 }
 
-/* The heads of the objects that a shape takes as mp_encode packs them. Of a CLASS, the class tells. */
+/* The heads of the objects that a shape lets mp_encode pack. For a CLASS, see fits_class_p in dump.c. */
 static uint32_t
 dumps_of(const mp_shape *shape)
 {
@@ -555,7 +555,7 @@ dumps_of(const mp_shape *shape)
     }
 }
 
-/* Sets what is true of all shapes together, and in all Records what needs all shapes. */
+/* Sets the summary of all shapes, and the fields of Records that depend on all shapes. */
 static void
 set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 {
@@ -578,7 +578,7 @@ set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
     }
 }
 
-/* Sets what every shape has, and all of those that stand for shapes of other Types: nodes refer to them. */
+/* Sets the fields that every shape has, and completes SHARED shapes, because nodes refer to them. */
 static void
 start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
 {
@@ -615,6 +615,6 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
         set_classes(shape, owner);
     }
     set_summary(shapes, shapes_of);
-    each_reference(shapes, written, owner); /* not later: until here the nodes keep all of them alive */
+    each_reference(shapes, written, owner); /* now, while the nodes still keep all references alive */
     RB_GC_GUARD(nodes);
 }

@@ -1,6 +1,6 @@
 /*
- * Shapes: types in the form that loading and dumping use, compiled from the nodes that Ruby code makes of a program's
- * types. A Manypack::Type owns an array of shapes, which never change; the first is that of the Type itself.
+ * Shapes: the types of a program in the form that loading and dumping use, compiled from nodes that Ruby code makes. A
+ * Manypack::Type owns an array of shapes, which never change; the first is that of the Type itself.
  *
  *   mp_shapes_compile(&shapes, nodes, type);                 // of a zeroed mp_shapes; the Type then marks them
  *   shape = &shapes.shapes[0];                               // say, that of Type[[User]]: kind is MP_SHAPE_LIST
@@ -37,14 +37,14 @@ typedef enum {
     MP_SHAPE_ANY_OF,
     MP_SHAPE_RECORD,
     MP_SHAPE_TAGGED,
-    MP_SHAPE_UNNAMED, /* a name that no Record has, or a class of which the codec makes no objects: it is an error */
-    MP_SHAPE_SHARED,  /* stands for the first shape of another Type, its only part; no other shape refers to it */
+    MP_SHAPE_UNNAMED, /* an error: a name without a Record, or a class that the codec makes no objects of */
+    MP_SHAPE_SHARED,  /* reference to the first shape of another Type, its only part; no shape refers to it */
 } mp_shape_kind;
 
 /* How an object of a Record's class is made. The class's own constructor may be defined after the Record is made. */
 typedef enum {
     MP_BUILD_STRUCT,   /* its members are set, unless the class has a constructor of its own */
-    MP_BUILD_DATA,     /* the same, and it is frozen */
+    MP_BUILD_DATA,     /* the same, and the object is frozen */
     MP_BUILD_IVARS,    /* its instance variables are set */
     MP_BUILD_NEW,      /* klass.new(*values), never in an mp_record */
     MP_BUILD_KEYWORDS, /* klass.new(**values), never in an mp_record */
@@ -67,7 +67,7 @@ typedef struct mp_shape mp_shape;
 typedef struct {
     const mp_shape *shape;
     VALUE name;          /* of the member, a Symbol */
-    VALUE key;           /* that dump writes; for paths */
+    VALUE key;           /* the key that dump writes; for paths */
     VALUE default_value; /* Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
     ID ivar;             /* MP_BUILD_IVARS */
@@ -79,7 +79,7 @@ typedef struct {
     VALUE object; /* the Manypack::Record */
     VALUE klass;
     VALUE reader; /* MP_FORM_LAZY: the class of its LazyRecords */
-    VALUE tag_key; /* the key of the tag that objects of the class have, if a union with it is attached; else nil */
+    VALUE tag_key; /* the tag key of the union that is attached to the class; nil without one */
     mp_build build;
     mp_form form;
     mp_unknown unknown;
@@ -87,16 +87,16 @@ typedef struct {
     uint32_t count;
     bool calls;     /* a field has a default that is called */
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
-    const mp_shape *rest; /* the MAP that field is of; NULL if its type says nothing of the pairs */
+    const mp_shape *rest; /* the MAP type of that field; NULL if its type does not restrict the pairs */
     mp_field_table keys;
     bool views;     /* its objects may have Views inside */
-    bool new_seen;  /* klass.new was Ruby's when the first object was made; every Ractor writes nothing but true */
+    bool new_seen;  /* klass.new was Ruby's own when the first object was made; Ractors write only true */
 } mp_record;
 
 struct mp_shape {
     mp_shape_kind kind;
-    uint32_t accepts;       /* the check by head: a bit for each mp_kind that is allowed */
-    uint32_t dumps;         /* the same for objects that mp_encode packs; all scalars count as one kind */
+    uint32_t accepts;       /* a bit for each mp_kind that a head may have */
+    uint32_t dumps;         /* the same for objects as mp_encode packs them; all scalars count as one kind */
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
@@ -111,17 +111,17 @@ struct mp_shape {
     double least, most;     /* FLOAT */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
-    bool takes_exts;        /* what the codec makes of an ext may be of the class that the shape stands for */
-    bool widens;            /* ANY_OF: a part makes Floats of integers, so integers try the other parts first */
+    bool takes_exts;        /* an object that the codec makes of an ext may be of the shape's class */
+    bool widens;            /* ANY_OF: a part turns integers into Floats, so integers try the other parts first */
     mp_record *record;      /* RECORD */
 };
 
 typedef struct {
     mp_shape *shapes;
     uint32_t count;
-    bool views;   /* one of them is a VIEW, or in a Type that is shared */
-    bool unnamed; /* one of them is an UNNAMED: in another place it may be something else */
-    bool named;   /* one of them is an UNNAMED for a name, and nobody has looked yet whether a class has that name */
+    bool views;   /* one of them is a VIEW, or a shared Type has one */
+    bool unnamed; /* one of them is an UNNAMED: another Type may resolve it */
+    bool named;   /* one of them is an UNNAMED for a name that was not looked up yet */
 } mp_shapes;
 
 /* The bit of a head's kind in accepts. */
@@ -135,14 +135,14 @@ mp_kind_bit(mp_kind kind)
 #define MP_KIND_BITS_FLOAT (mp_kind_bit(MP_FLOAT32) | mp_kind_bit(MP_FLOAT64))
 #define MP_KIND_BITS_TEXT (mp_kind_bit(MP_STR) | mp_kind_bit(MP_BIN))
 
-/* In `dumps` of what takes every object. No head has it. */
+/* The bit in `dumps` of shapes that take every object. No head has it. */
 #define MP_KIND_BIT_ANY mp_kind_bit(MP_NEVER)
 
 /* Everything except nil, arrays and maps. */
 #define MP_KIND_BITS_SCALAR (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT | MP_KIND_BITS_TEXT | mp_kind_bit(MP_EXT) | \
                              mp_kind_bit(MP_TRUE) | mp_kind_bit(MP_FALSE))
 
-/* The mp_build that Record#build calls by that name, a Symbol. */
+/* The mp_build for a name, a Symbol, that Record#build returns. */
 mp_build mp_build_of(VALUE name);
 
 /* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one; NULL without one. */

@@ -1,6 +1,6 @@
 /*
- * Manypack::Type: what an object must be, and how it is loaded and dumped. Ruby code reads what a program says of the
- * type; this half reads and writes bytes.
+ * Manypack::Type: the type of an object, and how such objects are loaded and dumped. The Ruby half parses a program's
+ * description of the type; this half reads and writes bytes.
  */
 #include "base/error.h"
 #include "json/from_json.h"
@@ -14,10 +14,10 @@
 
 typedef struct {
     VALUE codec; /* 0 until the shapes are compiled */
-    VALUE nodes; /* what they are compiled from */
-    VALUE base;  /* the codec of DefaultFactory that the codec was made from, by which the Type is renewed; or nil */
+    VALUE nodes; /* the nodes that they are compiled from */
+    VALUE base;  /* DefaultFactory's codec that `codec` was made from, to notice that it changed; or nil */
     mp_shapes shapes;
-    bool checks; /* what it dumps, by default */
+    bool checks; /* checks what it dumps, by default */
 } compiled_type;
 
 static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
@@ -95,8 +95,8 @@ identity_hash(void)
 }
 
 /*
- * The Hash of this Ractor's renewed Types, under nil the codec for which they were made, and under false the Hash of
- * laid_over_types: registering another type empties it. Ractors cannot share it, because a Type is not shareable if
+ * The Hash of this Ractor's renewed Types. Under nil it has the codec that they were made for, and under false the Hash
+ * of laid_over_types; registering another type empties it. Ractors cannot share it, because a Type is not shareable if
  * its codec is not. Few Ractors need one.
  */
 static VALUE
@@ -124,8 +124,8 @@ renewed(VALUE self, VALUE base)
 }
 
 /*
- * Makes *self the Type that knows the ext types of the moment: another one if it got no Codec, and types were
- * registered on DefaultFactory since. Runs user code then.
+ * Sets *self to the Type with the current ext types. That is another Type, and making it runs user code, if the Type
+ * was given no Codec and types were registered on DefaultFactory since.
  */
 static const compiled_type *
 up_to_date(VALUE *self)
@@ -137,7 +137,7 @@ up_to_date(VALUE *self)
     return type_get(*self);
 }
 
-/* ArgumentError for a name in it that no class has. Each Ractor writes nothing but false. */
+/* ArgumentError if the Type has a name that no class has. Ractors write only false here. */
 static MP_NOINLINE void
 check_names(VALUE self, const compiled_type *type)
 {
@@ -145,7 +145,7 @@ check_names(VALUE self, const compiled_type *type)
     ((compiled_type *)type)->shapes.named = false;
 }
 
-/* The same, to load or dump by it. */
+/* up_to_date, and checks the names: for loading or dumping. */
 static const compiled_type *
 current(VALUE *self)
 {
@@ -155,10 +155,10 @@ current(VALUE *self)
     return type;
 }
 
-/* How many Types are kept that have the codecs of fronts: of each Type, and how many Types have any. */
+/* How many laid-over Types are kept for each Type, and for how many Types. */
 enum { FRONTS_MAX = 4, TYPES_MAX = 256 };
 
-/* The Hash of this Ractor's Types and an Array for each: the same Types with the codecs of fronts laid over theirs. */
+/* This Ractor's Hash from a Type to an Array of the same Type with other codecs, of fronts, laid over its own. */
 static VALUE
 laid_over_types(void)
 {
@@ -197,7 +197,7 @@ with_codec(VALUE self, const mp_codec *codec)
     return type;
 }
 
-/* True if the codec of a front is no more than a default: the ext types of DefaultFactory or none, and no options. */
+/* True if the codec of a front is only a default: it has the ext types of DefaultFactory or none, and no options. */
 static bool
 default_p(const mp_codec *front)
 {
@@ -205,8 +205,8 @@ default_p(const mp_codec *front)
 }
 
 /*
- * The same, with the codec of a front laid over its own, as Arguments.loader has it: the types of DefaultFactory change
- * nothing.
+ * current, with the codec of a front laid over the Type's own, as in Arguments.loader: the ext types of DefaultFactory
+ * change nothing.
  */
 static const compiled_type *
 current_within(VALUE *self, const mp_codec *front)
@@ -225,7 +225,7 @@ current_within(VALUE *self, const mp_codec *front)
     return type_get(*self);
 }
 
-/* call-seq: Internal.current_type(type) -> type: with the ext types of the moment */
+/* call-seq: Internal.current_type(type) -> type: with the current ext types */
 static VALUE
 rb_internal_current_type(VALUE self, VALUE type)
 {
@@ -279,7 +279,7 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base, VALUE checks)
     return Qnil;
 }
 
-/* All of a String, or of what converts to one. */
+/* The whole of a String, or of an object that converts to one. */
 static mp_load_part
 part_of(VALUE bytes)
 {
@@ -365,7 +365,7 @@ typedef struct {
     VALUE type, bytes;
 } packed_bytes;
 
-/* Raises what loading the bytes raises, with all fields of LazyRecords in them. */
+/* Loads the bytes as a check, including all fields of LazyRecords. Raises what loading raises. */
 static VALUE
 check_bytes(VALUE arg)
 {
@@ -403,8 +403,8 @@ rb_type_loads_p(VALUE self, VALUE bytes)
 }
 
 /*
- * The most levels of what is loaded or dumped inside of `depth` levels: what the front allows, and no more than the
- * Type says of its own part, unless the front has said something itself.
+ * The most levels for loading or dumping inside of `depth` levels: those that the front allows (most) and, unless the
+ * front set max_depth itself, no more than the Type allows below `depth`.
  */
 static uint32_t
 max_depth_within(const mp_options *own, const mp_options *front, uint32_t most, uint32_t depth)
@@ -435,7 +435,7 @@ rb_internal_load_body(VALUE self, VALUE type_object, VALUE unpacker)
     type = current_within(&type_object, &body.codec);
     options = &mp_codec_get(type->codec)->options;
     body.outer.max_depth = max_depth_within(options, &body.codec.options, body.outer.max_depth, body.outer.depth);
-    /* a limit that the Type has by itself counts only the objects in the body */
+    /* the Type's own limit counts only the objects in the body */
     if (options->limits.objects != body.codec.options.limits.objects) body.outer.objects = 0;
     before = body.outer.objects;
     part = part_of(body.bytes);
@@ -494,7 +494,7 @@ dumped_within(VALUE self, VALUE object, const mp_codec *front, uint32_t depth, b
     type = current_within(&self, front);
     codec = *mp_codec_get(type->codec);
     codec.options.max_depth = max_depth_within(&codec.options, &front->options, mp_encoder_containers(front), depth);
-    /* the front brings all in order, except the bodies of exts */
+    /* the front sorts its whole message later, except the bodies of exts */
     if (!body && front->options.canonical) codec.options.canonical = false;
     bytes = dumped(self, type, object, &codec, depth, check, codec.options.canonical ? NULL : notes);
     RB_GC_GUARD(owner);
@@ -557,7 +557,7 @@ dump_attached(VALUE type, VALUE object, const mp_codec *codec, uint32_t depth, m
     return dumped_within(type, object, codec, depth, false, false, notes);
 }
 
-/* call-seq: Internal.attach_by(module) -> nil: its to_msgpack is that of objects with an attached Record */
+/* call-seq: Internal.attach_by(module) -> nil: objects with an attached Record get its to_msgpack */
 static VALUE
 rb_internal_attach_by(VALUE self, VALUE module)
 {
