@@ -1,4 +1,4 @@
-/* Values as the conditions of a Path compare them. */
+/* Reads and compares values for the conditions of a Path. */
 #include "path/compare.h"
 
 #include <math.h>
@@ -115,7 +115,7 @@ number_p(const mp_value *value)
     return value->kind == MP_VALUE_INT || value->kind == MP_VALUE_UINT || value->kind == MP_VALUE_REAL;
 }
 
-/* Compares an integer with a float: exactly, although a float64 does not have each integer. */
+/* Compares an integer with a float exactly, even if no float64 equals the integer. */
 static int
 integer_with_real(const mp_value *integer, double real)
 {
@@ -135,7 +135,7 @@ integer_with_real(const mp_value *integer, double real)
     return floor_of < real ? -1 : 0;
 }
 
-/* Sets *order to less than 0, 0 or more than 0. False if one is a NaN. */
+/* Sets *order below, to or above 0. False if one of the numbers is a NaN. */
 static bool
 numbers_compare(const mp_value *a, const mp_value *b, int *order)
 {
@@ -168,7 +168,7 @@ bytes_compare(const mp_peek *peek, const mp_value *a, const mp_value *b)
     return order ? order : a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* As Ruby's Strings: a str and a bin are equal only if their bytes are ASCII. */
+/* Compares as Ruby compares Strings: a str and a bin are equal only if their bytes are ASCII. */
 static bool
 texts_equal_p(const mp_peek *peek, const mp_value *a, const mp_value *b)
 {
@@ -207,7 +207,7 @@ differ_p(const mp_peek *peek, const mp_value *a, const mp_value *b)
         && (x.kind != y.kind || (x.kind == MP_ARRAY && x.n != y.n));
 }
 
-/* The object whole: a container is unpacked. */
+/* The whole object: a container is unpacked. */
 static VALUE
 whole_object(mp_peek *peek, const mp_value *value)
 {

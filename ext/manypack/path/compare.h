@@ -1,6 +1,6 @@
 /*
- * Values as the conditions of a Path compare them. A value of a message stays where it is; only arrays and maps that
- * are compared with one another are built.
+ * Reads and compares values for the conditions of a Path. Values are compared in the message; only arrays and maps that
+ * are compared with each other are built.
  */
 #ifndef MANYPACK_COMPARE_H
 #define MANYPACK_COMPARE_H
@@ -14,10 +14,10 @@ mp_value mp_value_read(mp_peek *peek, size_t at);
 /* The value of an object that a function returned. The value must stay on the caller's stack. */
 mp_value mp_value_of(VALUE obj, VALUE nothing);
 
-/* The object, as View#[] returns it; nothing for no value. Refreshes the peek. root is the View of the message. */
+/* The object as View#[] returns it, or the argument nothing. Refreshes the peek. root is the View of the message. */
 VALUE mp_value_object(mp_peek *peek, VALUE root, const mp_value *value, VALUE nothing);
 
-/* Compares as the standard does, and as docs/paths.md says of what JSON does not have. Refreshes the peek. */
+/* Compares as the standard says, and values that JSON does not have as docs/paths.md says. Refreshes the peek. */
 bool mp_value_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b);
 bool mp_value_less_p(const mp_peek *peek, const mp_value *a, const mp_value *b);
 

@@ -1,4 +1,4 @@
-/* The conditions of a Path: whether one is true of a value, and what its operands are. */
+/* Evaluates the conditions of a Path and their operands. */
 #include "path/condition.h"
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ path_const(const char *name)
 
 /* --- queries ---------------------------------------------------------------------------------------- */
 
-/* A search for what a query in a condition finds. */
+/* Makes a search for a query in a condition. */
 static mp_search
 inner_search(const mp_search *s, const mp_query *query, mp_sink sink)
 {
@@ -32,8 +32,8 @@ inner_search(const mp_search *s, const mp_query *query, mp_sink sink)
 }
 
 /*
- * Where a query goes on, and by *step with which of its segments: the first may have been followed already. SIZE_MAX if
- * it finds nothing.
+ * The offset at which to continue a query; *step is the segment to continue with, because the first may have been
+ * followed already. SIZE_MAX if the query finds nothing.
  */
 static size_t
 start_of(const mp_search *s, const mp_query *query, size_t at, long *step)
@@ -48,7 +48,7 @@ start_of(const mp_search *s, const mp_query *query, size_t at, long *step)
     return value ? value : SIZE_MAX;
 }
 
-/* Runs a search by a query of a condition about the value at an offset. */
+/* Runs the search of a condition's query for the value at an offset. */
 static void
 run_inner(mp_search *inner, const mp_search *s, size_t at)
 {
@@ -60,7 +60,7 @@ run_inner(mp_search *inner, const mp_search *s, size_t at)
     inner->from(inner, at, step, false, NULL);
 }
 
-/* Follows a query that finds one value at most. Returns its offset; SIZE_MAX for none. */
+/* Follows a query that finds at most one value. Returns its offset; SIZE_MAX for none. */
 static size_t
 follow(mp_search *s, const mp_query *query, size_t at)
 {
@@ -77,7 +77,7 @@ follow(mp_search *s, const mp_query *query, size_t at)
     return at;
 }
 
-/* How many values a query finds, at most one if only one is of interest. Sets *first to the offset of the first. */
+/* The number of values that a query finds; at most 1 if the sink stops there. Sets *first to the first offset. */
 static uint64_t
 query_count(mp_search *s, mp_query *query, size_t at, mp_sink sink, size_t *first)
 {
@@ -147,7 +147,7 @@ length_of(mp_search *s, const mp_value *value)
     }
 }
 
-/* What it takes to make a Pattern, in looks for each of its bytes, and how many are kept. */
+/* Making a Pattern costs PATTERN_LOOKS for each of its bytes and PATTERN_BYTES more. PATTERNS_KEPT are kept. */
 enum { PATTERN_LOOKS = 64, PATTERN_BYTES = 8, PATTERNS_KEPT = 64 };
 
 /* Raises LimitError for a text that takes too long to match. */
@@ -167,7 +167,7 @@ spend(mp_search *s, size_t at, uint64_t looks)
     s->shared->looks -= looks;
 }
 
-/* The Pattern of a text that the path does not have; nil if it is none. */
+/* The Pattern of a text that is not part of the path; nil if the text is not a pattern. */
 static VALUE
 pattern_of(mp_search *s, VALUE text, size_t at, bool whole)
 {
@@ -183,7 +183,7 @@ pattern_of(mp_search *s, VALUE text, size_t at, bool whole)
     return pattern;
 }
 
-/* The same of an operand. What matching a text of `size` bytes takes is counted beforehand. */
+/* The Pattern of an operand. First counts the looks for matching a text of `size` bytes. */
 static VALUE
 pattern_of_operand(mp_search *s, const mp_condition *condition, size_t at, size_t size)
 {
@@ -330,7 +330,7 @@ quick_order(const mp_peek *peek, size_t at, const mp_value *literal, int *order)
 }
 
 /*
- * Compares the value of a key of the row with a literal, if that needs no structs. Without it, $[?@.age > 30] takes
+ * Compares the value of a key of the row with a literal, if that needs no mp_value. Without this, $[?@.age > 30] takes
  * 1.29 times as long for rows of 105 bytes, and $[?@.city == 'Rome'] 1.17.
  */
 static bool
@@ -402,7 +402,7 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
     }
 }
 
-/* Reads the keys that a filter wants of the map at an offset. Another object is only passed over. */
+/* Finds the keys that a filter wants in the map at an offset. Any other object is skipped. */
 static void
 read_row(mp_search *s, const mp_wanted *wanted, size_t at, mp_row *row)
 {

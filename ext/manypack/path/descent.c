@@ -1,6 +1,6 @@
 /*
- * The segment `..` of a Path: one walk over everything in an object for each selector. What it finds is collected
- * first, because the standard wants what is in a container before what is in its parts, unlike the order of the bytes.
+ * The segment `..` of a Path: one walk over everything in an object for each selector. Collects and sorts the matches:
+ * the standard wants a container's matches before those inside its parts, unlike the order of the bytes.
  */
 #include "path/descent.h"
 
@@ -13,16 +13,16 @@
 enum { FIRST_MATCHES = 64 };
 
 typedef struct {
-    uint64_t rank; /* the container, in the order in which they start, and the selector */
-    int64_t order; /* among the matches of a rank: the offset of the value, or in a slice that goes backwards its ~ */
-    long way;      /* the place in `ways` of the keys and indices that lead to it; -1 if nobody asked */
+    uint64_t rank; /* number of the container, by where containers start, and of the selector */
+    int64_t order; /* order within a rank: the offset of the value, or its ~ in a backward slice */
+    long way;      /* index in `ways` of the keys and indices that lead to it; -1 if not needed */
 } match;
 
 typedef struct {
     mp_search *search;
     const mp_selector *selector;
     bool unordered;       /* only the number of matches counts: nothing is collected */
-    uint64_t rank, ranks; /* of the next container, and how far from there that of the one after it is */
+    uint64_t rank, ranks; /* rank of the next container, and the distance to the one after it */
     VALUE memory, ways;   /* a String and an Array, hidden; 0 for none */
     size_t count, capacity;
     bool sorted;
@@ -70,7 +70,7 @@ match_compare(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Keeps the match at an offset in place of one with an equal key, or as the last: NOWHERE. Returns its place. */
+/* Stores a match: at `place` to replace that of an equal key, or at the end if NOWHERE. Returns its place. */
 static long
 keep_match(descent *d, long place, match new, size_t at, const mp_way *way)
 {
@@ -79,7 +79,7 @@ keep_match(descent *d, long place, match new, size_t at, const mp_way *way)
     mp_search_inside(s, at);
     if (d->unordered) {
         s->count += place == NOWHERE;
-        s->first = at; /* of interest only if it is the only one */
+        s->first = at; /* only used if it is the only match */
         s->stopped = s->sink == MP_SINK_ANY;
         return 0;
     }
@@ -93,7 +93,7 @@ keep_match(descent *d, long place, match new, size_t at, const mp_way *way)
 
 /* --- the walk --------------------------------------------------------------------------------------- */
 
-/* Moves past an object, into it if it is a container. */
+/* Walks over an object, and into it if it is a container. Returns the offset after it. */
 MP_INLINE size_t
 walk_object(descent *d, size_t at, const mp_way *up, uint32_t depth)
 {
@@ -135,7 +135,7 @@ key_over(descent *d, size_t at, bool *same)
     return end;
 }
 
-/* The parts of a container that the selector selects by their places. */
+/* The range of a container's parts that the selector selects by position. */
 static mp_slice_range
 range_of(const descent *d, const mp_head *head)
 {
@@ -155,7 +155,7 @@ range_of(const descent *d, const mp_head *head)
     }
 }
 
-/* The offset of the value whose key only comparing objects finds; 0 if there is none, or bytes tell the key. */
+/* The offset of the value if its key must be compared as an object; 0 if there is none, or if bytes are enough. */
 static size_t
 value_by_object(descent *d, const mp_head *head, size_t at)
 {
@@ -177,15 +177,15 @@ check_depth(const descent *d, size_t at, uint32_t depth)
     mp_peek_raise(peek, MP_E_DEPTH);
 }
 
-/* What a selector selects in a container, as the walk comes to it. */
+/* The state of a selector in one container during the walk. */
 typedef struct {
-    mp_slice_range range; /* of elements; of a map without a key to look for, of its pairs */
-    uint64_t rank, next;  /* of the container; the next element of the range */
-    bool by_key, last;    /* bytes tell the key; of equal keys the last counts */
-    long place;           /* by_key: of the match so far */
+    mp_slice_range range; /* of elements or, in a map without a key to look for, of pairs */
+    uint64_t rank, next;  /* rank of the container; the next element of the range */
+    bool by_key, last;    /* the key is compared by bytes; the last of equal keys counts */
+    long place;           /* by_key: index of the match so far */
 } selection;
 
-/* Keeps the value at an offset, which is the next of the selection, unless the condition of a filter is false. */
+/* Stores the value at an offset, the next one selected, as a match, unless the condition of a filter is false. */
 static MP_NOINLINE void
 select_value(descent *d, selection *chosen, size_t at, const mp_way *way)
 {
@@ -203,7 +203,7 @@ select_value(descent *d, selection *chosen, size_t at, const mp_way *way)
     if (chosen->by_key) chosen->place = (long)at;
 }
 
-/* The parts of a container, from the offset `at` after its head on. by_object: see value_by_object. */
+/* Walks over the parts of a container, from `at`, the offset after its head. by_object: see value_by_object. */
 static size_t
 walk_parts(descent *d, const mp_head *head, size_t at, size_t by_object, const mp_way *up, uint32_t depth)
 {
@@ -256,7 +256,7 @@ descended_p(const mp_query *query, long step)
     return false;
 }
 
-/* Sets the bits from one place up to another. */
+/* Sets the bits from `from` up to `to`. */
 static void
 set_bits(uint8_t *bits, size_t from, size_t to)
 {
@@ -268,7 +268,7 @@ set_bits(uint8_t *bits, size_t from, size_t to)
     for (from += bytes * CHAR_BIT; from < to; from++) bits[from / CHAR_BIT] |= (uint8_t)(1u << from % CHAR_BIT);
 }
 
-/* A hidden String with a bit for each byte that the first segment `..` has walked over: for the segment `step`. */
+/* A hidden String for the segment `step`, with a bit for each byte that the first segment `..` has walked over. */
 static VALUE
 covered_by(mp_search *s, long step)
 {
@@ -286,8 +286,8 @@ covered_by(mp_search *s, long step)
 }
 
 /*
- * True if a segment `..` after another one has not yet searched the object at an offset; from now on it has. A value
- * that is found by several ways counts once: otherwise two such segments would take quadratic time, and three cubic
+ * True if a segment `..` after another one has not searched the object at an offset yet. Marks it as searched: a value
+ * that is reached in several ways counts once. Otherwise two such segments would take quadratic time, and three cubic
  * time.
  */
 static bool
@@ -303,7 +303,7 @@ uncovered_p(mp_search *s, size_t at, long step)
     return true;
 }
 
-/* Searches all that a walk from `at` to `end` has collected for the segments from `step` on. */
+/* Continues with the segments from `step` on in each match of a walk from `at` to `end`. */
 static void
 search_matches(descent *d, size_t at, size_t end, long step)
 {

@@ -4,7 +4,7 @@
 
 #include "path/search_state.h"
 
-/* What mp_search_from does, for a step that is a `..`. */
+/* mp_search_from for a step that is a `..`. */
 size_t mp_search_descend(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
 
 #endif

@@ -4,12 +4,12 @@
 #include "view/view.h"
 
 /*
- * If the last of equal keys counts, each key in a path may read its map to the end. For so many keys, walking over the
- * inner maps again costs less than an Index: $.performances[*].prices[*].amount takes 0.7 of the time without one.
+ * If the last of equal keys counts, each key in a path may read its map to the end. With up to this many keys, walking
+ * over the inner maps again costs less than an Index: $.performances[*].prices[*].amount takes 0.7 of the time.
  */
 enum { FEW_KEYS = 4 };
 
-/* How many steps of a path choose among the values of a container. */
+/* The number of steps of a path that choose among the values of a container. */
 static long
 keys_of(const mp_query *query)
 {
@@ -24,8 +24,8 @@ keys_of(const mp_query *query)
 }
 
 /*
- * Starts to look for something. descends: there may be as many walks as the message is deep. keys: how many the path
- * has that has most. Returns the offset of the value that the View shows.
+ * Starts a peek for a search. descends: there may be as many walks as the message is deep. keys: the most keys that any
+ * of the paths has. Returns the offset of the View's object.
  */
 static size_t
 start_peek(mp_peek *peek, VALUE view, bool descends, long keys)
@@ -39,7 +39,7 @@ start_peek(mp_peek *peek, VALUE view, bool descends, long keys)
     return at;
 }
 
-/* What Internal.search takes, by the sink. Those of one message alone; the terminal has others. */
+/* The names of sinks for Internal.search. The terminal uses further sinks. */
 static const char *const sinks[] = {
     [MP_SINK_YIELD] = "each", [MP_SINK_PLACES] = "places", [MP_SINK_WAYS] = "ways", [MP_SINK_ARRAY] = "array",
     [MP_SINK_FIRST] = "first", [MP_SINK_COUNT] = "count", [MP_SINK_ANY] = "any",
@@ -114,7 +114,7 @@ typedef struct {
     mp_search searches[MP_SEVERAL_MAX];
 } whole_searches;
 
-/* Starts to look for what n programs find. */
+/* Starts the peek for a search by n programs. */
 static size_t
 start_peek_for_all(whole_searches *whole, VALUE view, int n)
 {

@@ -82,7 +82,7 @@ deeper(mp_program *program)
 
 /* --- selectors -------------------------------------------------------------------------------------- */
 
-/* A key, with a copy of its bytes; MP_NEVER for an Integer that no message has. */
+/* A key, with a copy of its bytes; MP_NEVER for an Integer that no message can have. */
 static mp_key
 key_read(mp_program *program, VALUE object)
 {
@@ -109,7 +109,7 @@ slice_read(mp_selector *selector, VALUE node)
     selector->step = NUM2LL(part(node, 3));
 }
 
-/* The place of a key among those of the filter that is being read; MP_NO_SLOT if it has none. */
+/* The slot of a key among those of the filter that is being read; MP_NO_SLOT if it gets none. */
 static int
 slot_of(mp_wanted *wanted, const mp_segment *segment)
 {
@@ -219,7 +219,7 @@ inner_query_read(mp_program *program, VALUE node)
     return query;
 }
 
-/* Reads the parts of a node from its place `from` on. */
+/* Reads the parts of a node, which start at index `from`. */
 static void
 parts_read(mp_program *program, mp_condition *condition, VALUE node, long from)
 {
@@ -328,7 +328,7 @@ singular_p(const mp_query *query)
     return true;
 }
 
-/* Lets the walk over the value that a filter looks at find the key of the next segment, too. */
+/* Makes the walk over a filter's value also find the key of the next segment. */
 static void
 read_ahead(const mp_segment *segment)
 {

@@ -1,12 +1,12 @@
 /*
- * The program of a Path: its steps, which lib/manypack/path/parser.rb has parsed, as structs for one search.
+ * The program of a Path: the steps from lib/manypack/path/parser.rb, as structs for one search.
  *
  *   mp_program program;
  *   mp_program_init(&program, steps);          // raises TypeError for what no parser returns
  *   program.query.segments[0].selectors[0]     // ...
  *   mp_program_end(&program);                  // keeps the objects alive up to here
  *
- * Names and numbers are copied: nothing refers to an object that compaction can move, except by its place in `objects`.
+ * Names and numbers are copied: objects, which compaction can move, are referred to only by their index in `objects`.
  */
 #ifndef MANYPACK_PROGRAM_H
 #define MANYPACK_PROGRAM_H
@@ -16,7 +16,7 @@
 
 typedef struct mp_condition mp_condition;
 
-/* The order matters: KEY and INDEX find one value at most, ALL takes any, and the rest choose. */
+/* The order matters: KEY and INDEX find at most one value, ALL takes every value, and the rest choose. */
 typedef enum {
     MP_SELECT_KEY,    /* a name, or another key of a map */
     MP_SELECT_INDEX,  /* an element of an array; in a map, the Integer key */
@@ -28,12 +28,12 @@ typedef enum {
 typedef struct {
     mp_selector_kind kind;
     mp_key key;                    /* KEY, INDEX */
-    long object;                   /* KEY, INDEX: the key in the program's objects */
+    long object;                   /* KEY, INDEX: index of the key in the program's objects */
     int64_t first, last, step;     /* SLICE; INDEX: first */
     bool from_end, to_end;         /* SLICE: without a first, without a last */
     const mp_condition *condition; /* FILTER */
     mp_wanted *wanted;             /* FILTER: the keys of the value that the condition and the next segment look at */
-    int next_slot;                 /* FILTER: the next segment's key among them; MP_NO_SLOT if it is none */
+    int next_slot;                 /* FILTER: slot of the next segment's key among them; or MP_NO_SLOT */
 } mp_selector;
 
 #define MP_NO_SLOT (-1)
@@ -41,7 +41,7 @@ typedef struct {
 /* A filter finds at most this many keys of a value in one walk. */
 enum { MP_ROW_KEYS = 8 };
 
-/* The index that an INDEX means in an array of n; below 0 or from n on if it has no such element. */
+/* The index of the element that an INDEX selects in an array of n; below 0 or at least n if there is none. */
 MP_INLINE int64_t
 mp_selector_index(const mp_selector *selector, uint64_t n)
 {
@@ -57,10 +57,10 @@ typedef struct {
 typedef struct {
     bool absolute;   /* starts at the message, not at the current value */
     bool singular;   /* finds one value at most */
-    int slot;        /* in a condition: the key of the first segment among the `wanted` of the filter; or MP_NO_SLOT */
+    int slot;        /* in a condition: slot of the first segment's key in the filter's `wanted`; or MP_NO_SLOT */
     long count;
     const mp_segment *segments;
-    /* What an absolute query in a condition has found: it is the same for each value. */
+    /* The result of an absolute query in a condition, which is the same for each value. */
     bool known;
     uint64_t found;  /* how many values, if known */
     size_t first;    /* the offset of the first */
@@ -74,7 +74,7 @@ typedef enum {
 
 typedef enum { MP_EQUAL, MP_UNEQUAL, MP_LESS, MP_LESS_EQUAL, MP_GREATER, MP_GREATER_EQUAL } mp_operator;
 
-/* What a literal or a value of a message is in a comparison. The order matters: from STR to EXT there is a payload. */
+/* The kinds of operands of a comparison. The order matters: STR to EXT have a payload. */
 typedef enum {
     MP_VALUE_NOTHING, MP_VALUE_NIL, MP_VALUE_FALSE, MP_VALUE_TRUE, MP_VALUE_INT, /* below 0 */ MP_VALUE_UINT,
     MP_VALUE_REAL, MP_VALUE_STR, MP_VALUE_BIN, MP_VALUE_EXT, MP_VALUE_CONTAINER, MP_VALUE_OBJECT,
@@ -84,7 +84,7 @@ typedef struct {
     mp_value_kind kind;
     int8_t ext_type;
     uint64_t bits;        /* of an INT, UINT or REAL */
-    const uint8_t *bytes; /* of a literal STR; NULL for a value of the message, or an object */
+    const uint8_t *bytes; /* of a literal STR; NULL for a value in the message, or an object */
     size_t head;          /* of a value of the message: its offset */
     size_t at, n;         /* STR, BIN, EXT: the payload */
     VALUE object;         /* OBJECT, and STR or BIN without bytes in the message; else 0 */
@@ -94,9 +94,9 @@ struct mp_condition {
     mp_condition_kind kind;
     mp_operator operator;
     bool logical;           /* MP_CALL_USER: the result is a condition */
-    bool quick;             /* COMPARE: of a key that is among the `wanted`, with a literal */
+    bool quick;             /* COMPARE: a key in `wanted` with a literal */
     uint32_t count;
-    mp_condition **parts;   /* of conditions: what they consist of; of a comparison and a call: the operands */
+    mp_condition **parts;   /* the conditions inside a condition; the operands of a comparison or call */
     mp_query *query;        /* EXISTS, QUERY */
     mp_value literal;       /* LITERAL */
     const uint8_t *takes;   /* MP_CALL_USER: for each operand an mp_argument */
@@ -132,7 +132,7 @@ mp_program_object(const mp_program *program, long i)
     return RARRAY_AREF(program->objects, i);
 }
 
-/* The filter of a program that is one filter; else NULL. */
+/* The filter, if the program consists of one filter alone; else NULL. */
 MP_INLINE const mp_selector *
 mp_program_filter(const mp_program *program)
 {

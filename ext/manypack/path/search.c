@@ -1,4 +1,4 @@
-/* Searches a message for what a Path finds, in one walk over the bytes that builds nothing else. */
+/* Searches a message for a Path, in one walk over the bytes that builds only the values found. */
 #include "path/search.h"
 
 #include "base/stack.h"
@@ -44,7 +44,7 @@ push_found(mp_search *s, size_t at, size_t end)
     mp_peek_refresh(s->peek);
 }
 
-/* The same for a block. */
+/* Yields the value to the block. */
 static void
 yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
 {
@@ -56,7 +56,7 @@ yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
     mp_peek_refresh(s->peek);
 }
 
-/* Returns the offset after the value, or 0 if it is not known. */
+/* Passes a value to the sink. Returns the offset after the value, or 0 if it is not known. */
 static size_t
 found(mp_search *s, size_t at, size_t end, const mp_way *up)
 {
@@ -81,7 +81,7 @@ way_to(const mp_way *up, const mp_cursor *cursor, size_t key, uint64_t index)
     return (mp_way){.up = up, .map = map, .at = map ? key : index};
 }
 
-/* The offset of the key whose value is at an offset. The cursor has just opened the map. Only for the way. */
+/* The offset of the key of the value at an offset, for the way. The cursor has just opened the map. */
 static size_t
 key_before(mp_search *s, mp_cursor cursor, size_t value)
 {
@@ -96,8 +96,8 @@ key_before(mp_search *s, mp_cursor cursor, size_t value)
 }
 
 /*
- * True for the last of equal keys, which bytes tell, if what was found by others can be forgotten again: nobody has
- * seen it, and no function of the user was called.
+ * True if the last of equal keys counts, keys are compared by bytes, and values found for earlier keys can be dropped:
+ * nothing was yielded, and no function of the user was called.
  */
 static bool
 last_in_passing_p(const mp_search *s, const mp_selector *selector)
@@ -108,7 +108,7 @@ last_in_passing_p(const mp_search *s, const mp_selector *selector)
            !s->program->calls && mp_search_which(s) == MP_FIND_LAST && mp_search_by_bytes_p(s, selector);
 }
 
-/* How long the Array or String of what a search has found is. */
+/* The length of the Array or String that a search has filled. */
 static long
 found_length(const mp_search *s)
 {
@@ -127,9 +127,8 @@ forget(mp_search *s, uint64_t count, long length)
 }
 
 /*
- * Searches each value that a map has under a key, and forgets what it has found in all but the last. So it reads the
- * map once, while a search that came to the end of the map first would read the value again. Returns the offset after
- * the map.
+ * Searches each value of a key in a map, and drops the results of all but the last. So it reads the map once: looking
+ * for the last key first would read the value a second time. Returns the offset after the map.
  */
 static size_t
 search_last(mp_search *s, mp_cursor *cursor, const mp_key *key, long step)
@@ -151,8 +150,8 @@ search_last(mp_search *s, mp_cursor *cursor, const mp_key *key, long step)
 }
 
 /*
- * Searches the value that a container has under a key or index. If wanted, returns the offset after the container. A
- * search for the last of equal keys has come there before it enters the value.
+ * Searches the value of a key or index. If wanted, returns the offset after the container, which a search for the last
+ * of equal keys knows before it enters the value.
  */
 static size_t
 search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, bool wanted, const mp_way *up)
@@ -176,14 +175,14 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
         passed = s->passed;
         cursor->at = mp_search_from(s, cursor->at, step, wanted && !passed, &way);
         if (passed) return passed;
-        if (s->peek->codec->options.last_key && opened.kind == MP_MAP) *cursor = opened; /* a key that is an object */
+        if (s->peek->codec->options.last_key && opened.kind == MP_MAP) *cursor = opened; /* compared as an object */
         else cursor->left--;
     }
     if (wanted && !s->stopped) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
     return cursor->at;
 }
 
-/* Searches the value of a key. step is that of the segment after the key's. */
+/* Searches the value of a key. step is the number of the segment after the key's. */
 static void
 search_value(mp_search *s, size_t at, long step, const mp_way *way)
 {
@@ -230,14 +229,14 @@ search_all(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
 
 /* --- rows ------------------------------------------------------------------------------------------- */
 
-/* Appends an array of what each selector finds in the container that was just opened, or nil: see MP_SINK_ROWS. */
+/* Appends a row: an array with the value, or nil, that each selector finds in the container. See MP_SINK_ROWS. */
 static void
 append_row(mp_search *s, const mp_cursor *opened, const mp_segment *segment)
 {
     uint8_t head[MP_HEAD_MAX], *end = mp_put_array_head(head, segment->count);
     uint32_t i;
 
-    s->count++; /* forget looks at it */
+    s->count++; /* for forget */
     rb_str_cat(s->found, (const char *)head, (long)(end - head));
     mp_peek_refresh(s->peek);
     for (i = 0; i < segment->count; i++) {
@@ -279,7 +278,7 @@ search_forwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long step
     }
 }
 
-/* The places of all elements come first, because only walking forwards finds them. */
+/* First notes the offsets of all elements, because only a forward walk finds them. */
 static void
 search_backwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long step, const mp_way *up)
 {
@@ -287,7 +286,7 @@ search_backwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long ste
     VALUE memory;
     size_t *places;
 
-    /* A head that declares more elements than there are bytes: passing over them raises, before it takes memory. */
+    /* The head declares more elements than there are bytes: skipping them raises before memory is allocated. */
     if (count > cursor->look->size) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
     places = ALLOCV_N(size_t, memory, (size_t)count);
     for (i = 0; i < count; i++) {
@@ -317,7 +316,7 @@ search_slice(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long 
 
 /* --- segments --------------------------------------------------------------------------------------- */
 
-/* Searches by each selector in turn. The cursor has just opened the container, and step is that of the next segment. */
+/* Searches by each selector in turn. The cursor has just opened the container. step is the next segment's number. */
 static void
 search_each(mp_search *s, mp_cursor opened, const mp_segment *segment, long step, const mp_way *up)
 {
@@ -364,7 +363,7 @@ mp_search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up
     return search_one(s, &cursor, segment->selectors, step + 1, wanted, up);
 }
 
-/* True if the walk for a segment ends where the container does. */
+/* True if the walk for a segment always reaches the end of the container. */
 static bool
 to_the_end_p(const mp_segment *segment)
 {

@@ -1,5 +1,5 @@
 /*
- * Searches a message for what a Path finds.
+ * Searches a message for a Path.
  *
  *   mp_search search = mp_search_new(&peek, root, start, &program, &shared);
  *   search.sink = MP_SINK_COUNT;
@@ -11,21 +11,21 @@
 #include "path/search_state.h"
 
 /*
- * Returns a search for the steps of a program that is to start at an offset; set its sink. root is the View to which
- * Views that are found belong, or 0 if the sink makes none. Everything must outlive the search.
+ * Returns a search by a program, starting at an offset; the caller sets its sink. root is the root of the Views that
+ * the search makes, or 0 if the sink makes none. All arguments must outlive the search.
  */
 mp_search mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *program, mp_search_shared *shared);
 
 /*
- * Searches the object at the start. If the peek is to find nothing after the message, MalformedFormatError if the
- * search comes to its end, and other bytes follow.
+ * Searches the object at the start. MalformedFormatError if the search reaches the end of the message, other bytes
+ * follow, and the peek allows none.
  */
 void mp_search_run(mp_search *s);
 
 /*
- * Searches the object at an offset for the segments from `step` on. up is the way to it, or NULL if the search needs
- * none. If wanted, returns the offset after the object, unless it was stopped: the search has already walked over a
- * part of it, so this costs less than walking over it again.
+ * Searches the object at an offset for the segments from `step` on. up is the way to the object, or NULL if the search
+ * needs none. If wanted, returns the offset after the object, unless the search was stopped: it has walked over a part
+ * of the object already, so this costs less than a new walk.
  */
 size_t mp_search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
 

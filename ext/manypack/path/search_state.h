@@ -1,4 +1,4 @@
-/* The state of a search for what a Path finds, and of those that its conditions make inside it. */
+/* The state of a search for a Path, and of the inner searches of its conditions. */
 #ifndef MANYPACK_SEARCH_STATE_H
 #define MANYPACK_SEARCH_STATE_H
 
@@ -15,24 +15,24 @@ typedef enum {
     MP_SINK_WAYS,   /* yield those keys and indices alone */
     MP_SINK_ARRAY,
     MP_SINK_BYTES,  /* append the bytes of each to a String */
-    MP_SINK_ROWS,   /* the same, as an array of what each selector of the last segment finds, or nil for nothing */
+    MP_SINK_ROWS,   /* append an array with the value, or nil, that each selector of the last segment finds */
     MP_SINK_WANTED, /* stop at the first that is equal to a scalar or, without one, neither nil nor false */
     MP_SINK_FIRST,  /* stop at the first that would be yielded */
     MP_SINK_COUNT,
     MP_SINK_ANY,    /* stop at the first */
 } mp_sink;
 
-/* What all searches in one message share. */
+/* The state that all searches in one message share. */
 typedef struct {
-    uint64_t looks, max_looks; /* left to conditions, and allowed */
-    uint64_t path_bytes;       /* of the keys and indices that led to values so far */
-    VALUE patterns[2]; /* Hashes of texts and the Patterns made of them: for search, for match; 0 for none */
+    uint64_t looks, max_looks; /* looks that conditions have left, and that are allowed */
+    uint64_t path_bytes;       /* size of the paths to the values found so far */
+    VALUE patterns[2]; /* Hashes from texts to Patterns, for the functions search and match; 0 for none */
 } mp_search_shared;
 
-/* What a condition is about: of a map, where the values of the keys are that the filter wants. */
+/* The value that a condition is about. For a map: the offsets of the values of the keys that the filter wants. */
 typedef struct {
     size_t end;                  /* the offset after it */
-    bool read;                   /* false for another object, which has no values */
+    bool read;                   /* false if it is not a map: it has no values */
     size_t values[MP_ROW_KEYS];  /* 0 for none */
 } mp_row;
 
@@ -52,9 +52,9 @@ struct mp_search {
     const mp_program *program;
     const mp_query *query;
     mp_search_shared *shared;
-    size_t start;     /* the offset of what an absolute path starts at */
-    size_t outermost; /* the first object inside the message, which nothing may follow; 0 if that is not looked at */
-    bool bytes_only;  /* equal keys have equal bytes: no ext can become a String or a number */
+    size_t start;     /* the offset at which absolute paths start */
+    size_t outermost; /* offset of the root's first part; no bytes may follow the root; 0: not checked */
+    bool bytes_only;  /* equal keys have equal bytes, because no ext can become a String or a number */
     bool inner;       /* inside a condition: each object counts as a look */
 
     mp_sink sink;
@@ -63,11 +63,11 @@ struct mp_search {
     size_t first;     /* the offset of the first value that was found */
     const mp_key *scalar; /* WANTED: the scalar; or NULL */
     bool stopped;     /* ANY, FIRST, WANTED: found one */
-    size_t passed;    /* after mp_search_find: the offset after the map, if the search has come to it; else 0 */
+    size_t passed;    /* after mp_search_find: the offset after the map, if the search reached it; else 0 */
 
-    const mp_row *row; /* what the condition that is being looked at is about; NULL unless it was read */
-    VALUE covered;    /* an Array: for each segment `..` after another one, what it has searched; 0 for none */
-    size_t covered_from, covered_size; /* what the first `..` walks over */
+    const mp_row *row; /* the row of the condition that is being evaluated; NULL unless it was read */
+    VALUE covered;    /* an Array with the bytes that each later segment `..` has searched; 0 for none */
+    size_t covered_from, covered_size; /* the range that the first `..` walks over */
 
     /* mp_search_from. A pointer, because conditions and `..` are below the file that does it. */
     size_t (*from)(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
@@ -88,7 +88,7 @@ typedef struct {
     bool reverse;
 } mp_slice_range;
 
-/* Those that a SLICE means in an array of n elements. */
+/* The elements that a SLICE selects in an array of n. */
 mp_slice_range mp_slice_of(const mp_selector *selector, int64_t n);
 
 MP_INLINE mp_find_which
@@ -97,7 +97,7 @@ mp_search_which(const mp_search *s)
     return mp_peek_which(&s->peek->codec->options);
 }
 
-/* True if the bytes of a key tell whether it is the selector's. */
+/* True if comparing bytes decides whether a key is the selector's. */
 MP_INLINE bool
 mp_search_by_bytes_p(const mp_search *s, const mp_selector *selector)
 {
@@ -120,7 +120,7 @@ mp_search_inside(const mp_search *s, size_t at)
 
 /* --- looks, which conditions have a budget for -------------------------------------------------------- */
 
-/* A long value counts as one look for each of so many bytes. */
+/* A long value counts as one look for each of this many bytes. */
 enum { MP_LOOK_BYTES = 16 };
 
 NORETURN(void mp_search_spent(const mp_search *s, size_t at));
@@ -133,8 +133,8 @@ mp_search_look(const mp_search *s, size_t at)
 }
 
 /*
- * Counts looks at a value of `bytes` bytes, which a condition reads as a whole: otherwise a large value that each of
- * many small ones is compared with would take quadratic time.
+ * Counts the looks for a value of `bytes` bytes that a condition reads as a whole: otherwise comparing many small
+ * values with one large value would take quadratic time.
  */
 MP_INLINE void
 mp_search_look_through(const mp_search *s, size_t at, size_t bytes)

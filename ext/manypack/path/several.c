@@ -4,7 +4,7 @@
 #include "base/stack.h"
 #include "path/search.h"
 
-/* A level of this walk takes as much of the C stack as this many levels of other walks. */
+/* One level of this walk takes as much C stack as this many levels of other walks. */
 enum { LEVEL = 4 };
 
 /* A search, and the step that it is at. */
@@ -14,11 +14,11 @@ typedef struct {
     bool done; /* has found its key or index in this container */
 } state;
 
-/* What to do with states in any object: the same for all elements of an array that they all go through. */
+/* How to visit an object with some states. All elements of an array that all states visit share one plan. */
 typedef struct {
-    state alone[MP_SEVERAL_MAX];  /* search on their own */
+    state alone[MP_SEVERAL_MAX];  /* states that search on their own */
     state shared[MP_SEVERAL_MAX];
-    state keys[MP_SEVERAL_MAX];   /* of a map of which the last of equal keys counts */
+    state keys[MP_SEVERAL_MAX];   /* states that select a key, if the last of equal keys counts */
     int alone_count, shared_count, key_count;
     mp_wanted wanted;             /* the keys of `keys` */
     mp_wanted_key wanted_keys[MP_SEVERAL_MAX];
@@ -32,7 +32,7 @@ selector_of(const state *state)
     return state->search->query->segments[state->step].selectors;
 }
 
-/* True if the next segment can share a walk: one selector, whose key the bytes tell. */
+/* True if the next segment can share a walk: it has one selector, and its key can be compared by bytes. */
 static bool
 shared_p(const state *state)
 {
@@ -72,7 +72,7 @@ selected_p(const mp_selector *selector, const mp_key *key, int64_t index, int64_
     return selector->kind == MP_SELECT_INDEX && index == mp_selector_index(selector, (uint64_t)n);
 }
 
-/* The states that go on into a value; *waiting counts those that may find something in a later one. */
+/* Sets next to the states that continue in a value; *waiting counts those that may find something in a later one. */
 static int
 go_on(state *states, int n, const mp_key *key, int64_t index, int64_t size, state *next, int *waiting)
 {
@@ -111,13 +111,13 @@ plan_make(plan *plan, const state *states, int n)
     }
 }
 
-/* Visits the object at an offset with states that all go on there. */
+/* Visits the object at an offset with all n states. */
 static size_t
 visit_with(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_t depth)
 {
     plan plan;
 
-    if (n == 1 && !wanted) { /* it finds the same alone */
+    if (n == 1 && !wanted) { /* a single search needs no shared walk */
         mp_search_from(states->search, at, states->step, false, NULL);
         return 0;
     }
@@ -125,7 +125,7 @@ visit_with(mp_peek *peek, size_t at, const state *states, int n, bool wanted, ui
     return visit(peek, at, &plan, wanted, depth);
 }
 
-/* The states that go on into the value of the state i; they have no value afterwards. */
+/* Sets next to the states that continue in the value of state i, and clears their values. */
 static int
 go_on_together(const state *states, int i, int n, size_t *values, state *next)
 {
@@ -151,7 +151,7 @@ open_container(mp_peek *peek, size_t at, uint32_t depth)
     return cursor;
 }
 
-/* A map of which the last of equal keys counts, for states that select one key. Returns the offset after it. */
+/* Visits a map in which the last of equal keys counts, for states that select one key. Returns the offset after it. */
 static size_t
 visit_last(mp_peek *peek, size_t at, const plan *plan, uint32_t depth)
 {
@@ -180,7 +180,7 @@ all_wanted_p(const state *states, int n)
     return !n;
 }
 
-/* An array of which all states want each element. If wanted, returns the offset after it. */
+/* Visits an array if all states want each element. If wanted, returns the offset after it. */
 static size_t
 visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
 {
@@ -197,7 +197,7 @@ visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint
     return cursor.at;
 }
 
-/* An array, or a map of which the first of equal keys counts. If wanted, returns the offset after it. */
+/* Visits an array, or a map in which the first of equal keys counts. If wanted, returns the offset after it. */
 static size_t
 visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
 {
@@ -255,7 +255,7 @@ visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth)
     return visit_parts(peek, at, parts, count, wanted, depth);
 }
 
-/* True if the walk for a state ends where the object does. */
+/* True if the walk for a state always reaches the end of the object. */
 static bool
 to_the_end_p(const mp_peek *peek, size_t at, const state *state)
 {

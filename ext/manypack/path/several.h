@@ -4,7 +4,7 @@
 
 #include "path/search_state.h"
 
-/* This many searches share a walk: each level of it has a place for each of them on the C stack. */
+/* At most this many searches share a walk: each level of the walk has a slot for each search on the C stack. */
 enum { MP_SEVERAL_MAX = 16 };
 
 /*
