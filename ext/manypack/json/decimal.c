@@ -1,7 +1,7 @@
 /*
  * Shortest decimals of doubles, by the algorithm of Raffaello Giulietti, "The Schubfach way to render doubles" (2020).
- * It takes three products with a power of ten of 128 bits, and no loop; no double needs another algorithm. Grisu, which
- * json has, writes a digit too many for one double in 200.
+ * It takes three multiplications by a 128-bit power of ten and no loop, and is right for every double. Grisu, which
+ * json uses, writes a digit too many for one double in 200.
  */
 #include "json/decimal.h"
 
@@ -34,7 +34,7 @@ log2_of_power_of_10(int e)
     return (e * 1741647) >> 19;
 }
 
-/* A number times a power of ten, without its lowest 128 bits: the last bit tells whether these are not zero. */
+/* A number times a power of ten, without the lowest 128 bits: the last bit is set if they are not all zero. */
 static uint64_t
 product_rounded_to_odd(mp_power power, uint64_t n)
 {
@@ -99,7 +99,7 @@ without_zeros(decimal d)
     return d;
 }
 
-/* Writes n digits with a point after the first `before` ones. */
+/* Writes n digits with a point after the first `before` of them. */
 static uint8_t *
 put_with_point(uint8_t *to, uint64_t digits, unsigned n, unsigned before)
 {

@@ -13,7 +13,7 @@ static const uint64_t MP_TENS[] = {
     1000000000000000000, 10000000000000000000u,
 };
 
-/* How many digits a number has: an estimate by its bits, times log10(2), is right or one too few. */
+/* The number of digits: an estimate from the number of bits, times log10(2), is right or one too low. */
 MP_INLINE unsigned
 mp_digits(uint64_t n)
 {
@@ -23,8 +23,8 @@ mp_digits(uint64_t n)
 }
 
 /*
- * Eight digits as characters, the first in the lowest byte: halves, then pairs, then single digits are divided at the
- * same time, in parts of one word.
+ * Eight digits as characters, the first in the lowest byte. Divides both halves, then all pairs, then all digits at
+ * once, in parts of one word.
  */
 MP_INLINE uint64_t
 mp_eight_digits(uint32_t n)
@@ -43,7 +43,7 @@ mp_store_characters(uint8_t *to, uint64_t characters)
     mp_store64(to, MP_SWAP64(characters));
 }
 
-/* Writes a number of so many digits, at most 16, and returns the place after it. */
+/* Writes a number of `digits` digits, at most 16, and returns the place after it. */
 MP_INLINE uint8_t *
 mp_put_digits(uint8_t *to, uint64_t n, unsigned digits)
 {

@@ -11,7 +11,7 @@ static ID id_from_json;
 
 /* --- one text ---------------------------------------------------------------------------------------- */
 
-/* Sets up a packer for a String that nobody changes, from an offset on. known is used if the text is long enough. */
+/* Sets up a packer for an immutable String, from an offset on. Uses known if the text is long enough. */
 static void
 packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, size_t from, mp_known_keys *known)
 {
@@ -36,7 +36,7 @@ packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, size_t from, m
     mp_window_init_result(&t->out, n);
 }
 
-/* Keeps what the collector knows only from here alive. */
+/* Keeps alive the Strings that only these structs refer to. */
 #define GUARD_PACKER(t, known) \
     RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.string), \
     RB_GC_GUARD((known).decoded.string)
@@ -179,7 +179,7 @@ rb_codec_from_json(int argc, VALUE *argv, VALUE self)
 
 /* --- many texts -------------------------------------------------------------------------------------- */
 
-/* The texts in hand: those before `done` are packed. */
+/* A run over the texts in one String: those before `done` are packed. */
 typedef struct {
     mp_json_packer t;
     mp_json_origin origin;
@@ -191,7 +191,7 @@ typedef struct {
     bool places; /* and its line, its text, and what was before it */
 } text_run;
 
-/* Skips what may be between texts. */
+/* Skips the white space between texts. */
 static const uint8_t *
 pass_between(const text_run *run, const uint8_t *p)
 {
@@ -199,8 +199,8 @@ pass_between(const text_run *run, const uint8_t *p)
 }
 
 /*
- * True if the text that ended at p is complete: a number or word at the end may go on. Sets the fault if something else
- * follows it than may.
+ * True if the text that ended at p is complete: a number or word at the end may continue in the next bytes. Sets the
+ * fault if the text is followed by anything that is not allowed there.
  */
 static bool
 complete_p(text_run *run, const uint8_t *p)
@@ -266,7 +266,7 @@ make_canonical(mp_json_packer *t)
     RB_GC_GUARD(packed);
 }
 
-/* Packs one text after another. Returns at the first that is not complete, or not good if others come before it. */
+/* Packs one text after another. Returns at the first that is incomplete, or at an invalid one if others were packed. */
 static void
 pack_texts(text_run *run)
 {
@@ -383,7 +383,7 @@ rb_internal_write_all(VALUE self, VALUE io, VALUE packed)
     return written(packed, io);
 }
 
-/* Where the search for the end of a text is. */
+/* The states of a search for the end of a text. */
 enum { BEFORE, SCALAR, STRING, INSIDE, INSIDE_STRING };
 
 /*

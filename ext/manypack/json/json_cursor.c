@@ -192,7 +192,7 @@ mp_json_unescape(mp_json_cursor *c, const mp_json_string *string, uint8_t *to, s
 
 static const uint32_t POWERS_OF_TEN[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
-/* The number that eight digits say, given as bytes from 0 to 9, the first one highest: pairs, fours, then all. */
+/* The value of eight digits, given as bytes from 0 to 9, the first one highest. Joins pairs, fours, then all. */
 MP_INLINE uint64_t
 eight_digits(uint64_t word)
 {
@@ -203,7 +203,7 @@ eight_digits(uint64_t word)
 
 /*
  * Appends the digits at p to a number, which wraps around. Returns the place after them. Reads eight bytes at once, and
- * makes zeros in front of the digits of what follows them: branches would depend on how many digits a number has.
+ * shifts out those after the digits, so that zeros lead: branches on the number of digits would be mispredicted.
  */
 MP_INLINE const uint8_t *
 pass_digits(const uint8_t *p, const uint8_t *end, uint64_t *number)
@@ -224,7 +224,7 @@ pass_digits(const uint8_t *p, const uint8_t *end, uint64_t *number)
     return p;
 }
 
-/* The number that the n digits at p say, after those that were read; eight bytes are readable at its last digit. */
+/* Appends the n digits at p to a number. Eight bytes must be readable at the last digit. */
 MP_INLINE uint64_t
 add_digits(uint64_t number, const uint8_t *p, unsigned n)
 {
@@ -234,8 +234,8 @@ add_digits(uint64_t number, const uint8_t *p, unsigned n)
 }
 
 /*
- * Fast path (JSON): a number without an exponent and with at most 19 digits, whose ends are found before any digit is
- * read, so that the CPU can begin with what follows. NULL for all others. 40 bytes are readable at p, its first digit.
+ * Fast path (JSON): a number without an exponent and with at most 19 digits. Finds its end before it reads any digit,
+ * so that the CPU can start on the next token. NULL for all others. 40 bytes are readable at p, its first digit.
  */
 MP_INLINE const uint8_t *
 read_short(const uint8_t *p, bool negative, mp_json_number *number)
@@ -263,7 +263,7 @@ read_short(const uint8_t *p, bool negative, mp_json_number *number)
     return sure ? p + all : NULL;
 }
 
-/* Reads an exponent; p is at its e. A large one stops growing long after it is too large. */
+/* Reads an exponent; p is at its e. Once it is far too large, further digits are ignored. */
 static const uint8_t *
 read_exponent(mp_json_cursor *c, const uint8_t *p, int64_t *exponent)
 {
@@ -306,7 +306,7 @@ read_real(mp_json_cursor *c, const uint8_t *p, const uint8_t *digits, uint64_t n
     return p;
 }
 
-/* NaN, Infinity or -Infinity. */
+/* Reads NaN, Infinity or -Infinity. */
 static const uint8_t *
 read_no_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number)
 {
@@ -322,7 +322,7 @@ read_no_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number)
     return mp_json_read_word(c, "Infinity", 8, p);
 }
 
-/* Sets the kind of an integer: a wrapped number of 20 digits is smaller than the least of these. */
+/* Sets the kind of an integer. If a number of 20 digits has wrapped around, it is below 10^19. */
 static void
 set_integer(mp_json_number *number, const uint8_t *digits, size_t n, bool negative)
 {

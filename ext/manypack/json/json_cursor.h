@@ -1,7 +1,7 @@
 /*
- * The tokens of a JSON text, one at a time: white space, strings, numbers and words. Knows nothing of what becomes of
- * them, so that packed bytes or objects of a Record can be made of them. A function gets the place of a token and
- * returns the place after it, or NULL: then the cursor knows what is wrong, and where.
+ * The tokens of a JSON text, one at a time: white space, strings, numbers and words. Independent of what is made of
+ * them, packed bytes or a Record. A function gets the place of a token and returns the place after it, or NULL: then
+ * the cursor has the fault and its place.
  */
 #ifndef MANYPACK_JSON_CURSOR_H
 #define MANYPACK_JSON_CURSOR_H
@@ -12,13 +12,13 @@
 /* What is wrong with a text. */
 typedef enum {
     MP_JSON_OK,
-    MP_JSON_EXPECTED,  /* something else was expected: `expected` says what */
+    MP_JSON_EXPECTED,  /* the text does not have what `expected` names */
     MP_JSON_UTF8,      /* a byte is not UTF-8 */
     MP_JSON_CONTROL,   /* a control character in a string is not escaped */
     MP_JSON_ESCAPE,    /* there is no such escape */
     MP_JSON_SURROGATE, /* half of a pair of surrogates */
-    MP_JSON_NUMBER,    /* no number is written like that */
-    MP_JSON_LARGE,     /* a number is above all Floats */
+    MP_JSON_NUMBER,    /* not a valid number */
+    MP_JSON_LARGE,     /* a number is too large for a Float */
     MP_JSON_BIG,       /* an Integer has more than 64 bits */
     MP_JSON_TWICE,     /* the map has this key already */
     MP_JSON_DEPTH,     /* nested too deeply */
@@ -29,7 +29,7 @@ typedef struct {
     const uint8_t *end;
     bool lines;           /* a newline ends the text; otherwise it is white space */
     bool nan;             /* NaN, Infinity and -Infinity are numbers */
-    bool ended;           /* the text ends at `at`, or may go on there: more bytes might mend the fault */
+    bool ended;           /* the text ends at `at`, or may continue: more bytes might resolve the fault */
     mp_json_fault fault;
     const char *expected;
     const uint8_t *at;    /* the byte to blame */
@@ -38,7 +38,7 @@ typedef struct {
 /* Sets the fault. Returns NULL. */
 const uint8_t *mp_json_fail(mp_json_cursor *c, mp_json_fault fault, const uint8_t *at);
 
-/* The same if something else was expected. If `at` is the end, more bytes might mend it. */
+/* Sets the fault MP_JSON_EXPECTED. If `at` is the end, more bytes might resolve it. */
 const uint8_t *mp_json_expected(mp_json_cursor *c, const char *expected, const uint8_t *at);
 
 const uint8_t *mp_json_pass_line_space(const mp_json_cursor *c, const uint8_t *p);
@@ -59,7 +59,7 @@ mp_json_space(const mp_json_cursor *c, const uint8_t *p)
 typedef struct {
     const uint8_t *text;
     size_t n;
-    bool escaped; /* it has escapes: mp_json_unescape writes what it says, in at most n bytes */
+    bool escaped; /* it has escapes, which mp_json_unescape resolves, in at most n bytes */
 } mp_json_string;
 
 /* Reads a string. p is after its first quote. */
@@ -74,12 +74,12 @@ typedef enum { MP_JSON_UINT, MP_JSON_NEGATIVE, MP_JSON_REAL, MP_JSON_BIGNUM } mp
 
 typedef struct {
     mp_json_kind kind;
-    uint64_t magnitude; /* of a UINT, or of a NEGATIVE, which is at most 2^63 */
+    uint64_t magnitude; /* of a UINT, or of a NEGATIVE, then at most 2^63 */
     double real;
     const uint8_t *from; /* its text, for a BIGNUM */
 } mp_json_number;
 
-/* Reads a number, which starts with a digit or a minus, or, if the cursor takes it, NaN or Infinity. */
+/* Reads a number, which starts with a digit or a minus, or NaN or Infinity, if `nan` is set. */
 const uint8_t *mp_json_read_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number);
 
 /* --- words ------------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* Says what is wrong with a JSON text in one sentence, which a program may show to whoever sent the text. */
+/* Describes the fault of a JSON text in one sentence, fit to be shown to the sender of the text. */
 #include "json/json_error.h"
 
 #include "base/error.h"
@@ -24,7 +24,7 @@ mp_json_pass(mp_json_origin *origin, const uint8_t *from, const uint8_t *to)
     for (p = line; p < to; p++) origin->column += (*p & 0xc0) != 0x80;
 }
 
-/* What is at p, up to white space, as Ruby would write it. */
+/* The text at p, up to white space, as String#inspect shows it. */
 static VALUE
 shown(const mp_json_packer *t, const uint8_t *p)
 {
@@ -40,7 +40,7 @@ shown(const mp_json_packer *t, const uint8_t *p)
     return rb_str_inspect(NIL_P(scrubbed) ? text : scrubbed);
 }
 
-/* The text of a number, or the key, at p, without quotes of ours. */
+/* The text of the number or key at p, without additional quotes. */
 static VALUE
 quoted(const mp_json_packer *t, const uint8_t *p)
 {
@@ -58,7 +58,7 @@ quoted(const mp_json_packer *t, const uint8_t *p)
     return p == end && end < t->c.end ? rb_str_cat_cstr(text, "...") : text;
 }
 
-/* A limit: the option that sets it, how much it allows, and what has more. */
+/* An exceeded limit: its option, the amount allowed, and the object that exceeds it. */
 typedef struct {
     const char *option, *what;
     uint64_t allowed;
@@ -149,7 +149,7 @@ Init_manypack_json_error(void)
     eLimitError = mp_const("Manypack::LimitError");
     id_line = rb_intern("@line");
     id_column = rb_intern("@column");
-    id_path = rb_intern("path"); /* what DecodeError#path returns: base/error.c */
+    id_path = rb_intern("path"); /* the variable that DecodeError#path returns: base/error.c */
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
 }

@@ -4,14 +4,14 @@
 
 #include "json/json_pack.h"
 
-/* What an io had before the bytes in hand. */
+/* The position of the current bytes in an io. */
 typedef struct {
-    size_t offset, line, column; /* bytes; lines, and characters of the last line, that are complete */
-    size_t texts;                /* whole texts */
+    size_t offset, line, column; /* bytes before; complete lines before; characters before in the last line */
+    size_t texts;                /* whole texts before */
     bool stream;                 /* there may be more texts than one: the error says how many were whole */
 } mp_json_origin;
 
-/* Moves an origin past bytes that are done. */
+/* Moves an origin past bytes that were read. */
 void mp_json_pass(mp_json_origin *origin, const uint8_t *from, const uint8_t *to);
 
 /* Raises the error of a packer that has failed. */

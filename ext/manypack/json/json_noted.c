@@ -1,4 +1,4 @@
-/* Compares the keys of a map. First by hashes; then the texts of those whose hashes are equal. */
+/* Compares the keys of a map: first their hashes, then the texts of keys with equal hashes. */
 #include "json/json_noted.h"
 
 #include <ruby/util.h>
@@ -11,7 +11,7 @@ compare_strings(const uint8_t *a, const uint8_t *b)
 
     for (; a[i] == b[i] && a[i] != '"'; i++) {
         if (a[i] != '\\') continue;
-        i++; /* a quote after it is none */
+        i++; /* the escaped byte may be a quote, which ends nothing */
         if (a[i] != b[i]) break;
     }
     return (a[i] > b[i]) - (a[i] < b[i]);
@@ -29,7 +29,7 @@ compare_keys(const void *one, const void *other, void *text)
     return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Few enough to compare each hash with all others. */
+/* Up to this many keys, each hash is compared with all others. */
 enum { FEW = 8 };
 
 static bool
@@ -43,7 +43,7 @@ few_differ_p(const mp_json_noted_key *keys, size_t n)
     return !equal;
 }
 
-/* Many maps use the slots, one after the other, before they have to be cleared again. */
+/* True if no two keys have the same slot. Stamps let many maps use the slots before these must be cleared. */
 static bool
 slots_differ_p(mp_json_noted *all, const mp_json_noted_key *keys, size_t n)
 {
@@ -61,7 +61,7 @@ slots_differ_p(mp_json_noted *all, const mp_json_noted_key *keys, size_t n)
     return !equal;
 }
 
-/* Of the keys that are equal to one before them, the first; SIZE_MAX if there is none. */
+/* The first key that equals an earlier one; SIZE_MAX if there is none. */
 static MP_NOINLINE size_t
 first_repeated(mp_json_noted_key *keys, size_t n, const uint8_t *text)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds equal keys in the maps that a walk is inside of: it notes each key, and compares those of a map at its end.
- * Most maps have few keys, whose hashes differ.
+ * Finds equal keys in maps: the walk notes each key, and at the end of a map its keys are compared. Most maps have few
+ * keys, whose hashes differ.
  */
 #ifndef MANYPACK_JSON_NOTED_H
 #define MANYPACK_JSON_NOTED_H
@@ -19,7 +19,7 @@ enum { MP_JSON_SLOTS_LOG2 = 12, MP_JSON_SLOTS = 1 << MP_JSON_SLOTS_LOG2 };
 typedef struct {
     mp_window noted;               /* an mp_json_noted_key for each key of the open maps */
     uint16_t stamp;                /* counts the maps that used the slots; 0: they are not cleared yet */
-    uint16_t slots[MP_JSON_SLOTS]; /* by hash: the stamp of the last map that has such a key */
+    uint16_t slots[MP_JSON_SLOTS]; /* by hash: the stamp of the last map with a key of this hash */
 } mp_json_noted;
 
 MP_INLINE void
@@ -46,8 +46,8 @@ mp_json_noted_note(mp_json_noted *keys, size_t at, const uint8_t *p, size_t n)
 }
 
 /*
- * The later one of two equal keys of a map, by its index in the map; SIZE_MAX if all differ. The keys of the map are
- * those from the index `from` on, which are forgotten.
+ * Compares the keys of a map, which are those from the index `from` on, and forgets them. Returns the index in the map
+ * of the first key that equals an earlier one; SIZE_MAX if all differ.
  */
 size_t mp_json_noted_forget(mp_json_noted *keys, size_t from, const uint8_t *text);
 

@@ -1,6 +1,6 @@
 /*
- * The loop that packs JSON. A container keeps room for its head, which is written when the number of its elements is
- * known: as many bytes as the last container of its kind and depth needed, so that elements seldom move.
+ * The loop that packs JSON. Room for a container's head is kept until the number of elements is known: as many bytes as
+ * the last container of its kind and depth needed, so that elements rarely move.
  */
 #include "json/json_pack.h"
 
@@ -43,7 +43,7 @@ fail_limit(mp_json_packer *t, mp_status status, const uint8_t *at)
     return mp_json_fail(&t->c, MP_JSON_LIMIT, at);
 }
 
-/* Counts the objects of one more element or pair of the innermost container. False if that is above a limit. */
+/* Counts one more element or pair of the innermost container. False if that exceeds a limit. */
 static bool
 count_element(mp_json_packer *t, const mp_json_frame *container, const uint8_t *at)
 {
@@ -73,7 +73,7 @@ write_escaped(mp_json_packer *t, mp_json_string *string)
     return to;
 }
 
-/* Writes the str at p, which is after the quote. Sets *string to what it says, and *text to its text in the output. */
+/* Packs the string at p, which is after the quote. Sets *string to it, and *text to its text in the output. */
 static const uint8_t *
 write_string(mp_json_packer *t, const uint8_t *p, mp_json_string *string, const uint8_t **text)
 {
@@ -107,7 +107,7 @@ put_any_string(mp_json_packer *t, const uint8_t *p)
     return write_string(t, p, &string, &text);
 }
 
-/* Fast path (JSON): a string of ASCII with fewer than 32 bytes, which is copied while its end is looked for. */
+/* Fast path (JSON): copies a string of ASCII with fewer than 32 bytes while it looks for the end. */
 MP_INLINE const uint8_t *
 put_string(mp_json_packer *t, const uint8_t *p)
 {
@@ -142,7 +142,7 @@ put_string(mp_json_packer *t, const uint8_t *p)
 
 /* --- keys -------------------------------------------------------------------------------------------- */
 
-/* True if the key of the output from `from` on, with that text, is new to its map. */
+/* True if the key at `from` in the output, with this text, is new to its map. */
 static bool
 new_key_p(mp_json_packer *t, mp_json_frame *map, size_t from, const mp_json_string *string, const uint8_t *text)
 {
@@ -183,7 +183,7 @@ put_other_key(mp_json_packer *t, const uint8_t *p)
     return mp_json_fail(&t->c, MP_JSON_TWICE, p);
 }
 
-/* Writes the key at p if it is the one that followed the last key the last time. Otherwise returns NULL. */
+/* Writes the key at p if it is the key that followed the previous key last time. Otherwise returns NULL. */
 MP_INLINE const uint8_t *
 put_known_key(mp_json_packer *t, const uint8_t *p)
 {
@@ -204,7 +204,7 @@ put_known_key(mp_json_packer *t, const uint8_t *p)
     return p + key->n + 2;
 }
 
-/* Writes the key at p. Returns the place of its value, or NULL: then it is no pair of the map. */
+/* Writes the key at p. Returns the place of its value, or NULL if there is no pair at p, or an invalid one. */
 MP_INLINE const uint8_t *
 put_key(mp_json_packer *t, const uint8_t *p)
 {
@@ -220,7 +220,7 @@ put_key(mp_json_packer *t, const uint8_t *p)
     return NULL;
 }
 
-/* Sets where the second of two equal keys is, of noted keys that were just compared. */
+/* Sets t->twice to the second of two equal keys, after the noted keys were compared. */
 static void
 find_twice(mp_json_packer *t, const mp_tape_entry *keys, uint32_t n)
 {
@@ -235,7 +235,7 @@ find_twice(mp_json_packer *t, const mp_tape_entry *keys, uint32_t n)
     }
 }
 
-/* The pairs of a map, as they were in the output, and its keys in their order. */
+/* The pairs of a map, as they were in the output, and its noted keys. */
 typedef struct {
     mp_json_packer *t;
     const mp_tape_entry *keys;
@@ -263,7 +263,7 @@ compare_offsets(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Of equal keys keeps the last value, in the place of the first, as a Hash of Ruby does. Returns the number left. */
+/* Keeps the last value of equal keys, in the place of the first, as a Ruby Hash does. Returns how many are left. */
 static uint32_t
 keep_last(mp_json_packer *t, mp_tape_entry *keys, uint32_t n)
 {
@@ -284,7 +284,7 @@ keep_last(mp_json_packer *t, mp_tape_entry *keys, uint32_t n)
     return (uint32_t)RHASH_SIZE(last);
 }
 
-/* Compares and forgets the noted keys of the innermost map. False if one comes twice. */
+/* Compares and forgets the noted keys of the innermost map. False if two are equal. */
 static bool
 forget_keys(mp_json_packer *t, mp_json_frame *map)
 {
@@ -304,7 +304,7 @@ forget_keys(mp_json_packer *t, mp_json_frame *map)
 
 /* --- containers -------------------------------------------------------------------------------------- */
 
-/* How many bytes the head of the container that begins now will take, by what is known. */
+/* How many bytes the head of a new container will probably take, judged by the last one of its kind and depth. */
 static uint8_t
 head_room(const mp_json_packer *t, bool map)
 {
@@ -312,7 +312,7 @@ head_room(const mp_json_packer *t, bool map)
     return t->known->room[map][t->depth - 1];
 }
 
-/* Opens a container, which is not empty: its bracket is at `at`. */
+/* Opens a container, which is not empty. Its bracket is at `at`. */
 static bool
 open_container(mp_json_packer *t, bool map, const uint8_t *at)
 {
@@ -335,7 +335,7 @@ open_container(mp_json_packer *t, bool map, const uint8_t *at)
     return !t->limited || count_element(t, inner, at);
 }
 
-/* Writes the head of a container in front of its elements, which move if it takes another number of bytes. */
+/* Writes the head of a container. If its size differs from the room that was kept, moves the elements. */
 static void
 put_container_head(mp_json_packer *t, mp_json_frame *container)
 {
@@ -448,7 +448,7 @@ begin_container(mp_json_packer *t, const uint8_t *p, bool *empty)
     return map ? put_key(t, first) : first;
 }
 
-/* Ends all containers that end at p, after a value. Returns the place of the next value; sets *done at the end. */
+/* Closes all containers that end at p, after a value. Returns the place of the next value; sets *done at the end. */
 MP_INLINE const uint8_t *
 pass_ends(mp_json_packer *t, const uint8_t *p, bool *done)
 {
@@ -504,8 +504,8 @@ restart(mp_json_packer *t)
 }
 
 /*
- * Fails at the second of two equal keys, after such keys were found at the end of their map. Notes all keys, so that
- * twice the same output is written: first to find where in it that key begins, and then up to there.
+ * Fails at the second of two equal keys, after they were found at the end of their map. Packs the text twice more, now
+ * noting all keys so that both outputs are the same: first to find the offset of that key in the output, then up to it.
  */
 static const uint8_t *
 read_again(mp_json_packer *t, const uint8_t *p)

@@ -13,7 +13,7 @@ typedef struct {
     size_t head;    /* offset in the output */
     uint32_t n;     /* elements or pairs so far, with the one that is being read */
     uint32_t map;   /* the number of a map in the text; 0 for an array */
-    uint32_t noted; /* how many keys of the maps around it are noted */
+    uint32_t noted; /* number of noted keys of the maps around it */
     uint16_t key;   /* its last known key */
     uint8_t room;   /* bytes kept for its head */
 } mp_json_frame;
@@ -26,19 +26,19 @@ typedef struct {
     mp_window frames;      /* an mp_json_frame for each open container */
     mp_window noted;       /* an mp_tape_entry for each noted key of the open maps */
     mp_known_keys *known;  /* NULL if all keys are noted */
-    size_t before;         /* what the output had before this text, in bytes */
-    size_t twice;          /* where in the output a key begins that comes twice; 0 if that is not known */
+    size_t before;         /* size of the output before this text */
+    size_t twice;          /* offset in the output of a duplicate key; 0 if it is not known */
     uint64_t objects;
     uint32_t depth, max_depth, maps;
     bool limited, compatible, last_key;
     bool odd;              /* a key starts with $, or it is very deep: the program manypack reads such texts again */
     bool pending;          /* the value to blame is that of the last key, or the last element */
-    mp_status limit;       /* which limit it is above */
+    mp_status limit;       /* the limit that it exceeds */
 } mp_json_packer;
 
 /*
  * Packs the text at p, after white space, at the end of the output. Returns the place after it, or NULL: then the
- * cursor knows what is wrong. If `whole`, nothing but white space may follow.
+ * cursor has the fault. If `whole`, only white space may follow.
  */
 const uint8_t *mp_json_pack(mp_json_packer *t, const uint8_t *p, bool whole);
 

@@ -1,6 +1,6 @@
 /*
- * Strings of JSON. Copies 16 bytes at a time and looks at them on the way: most strings have nothing to escape, and
- * most are copied by one or two blocks.
+ * Strings of JSON. Copies 16 bytes at a time and checks them on the way: most strings need no escape, and one or two
+ * blocks.
  */
 #include "json/json_scalar.h"
 
@@ -11,7 +11,7 @@
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
 
-/* The longest escape of a byte, \u001f, and of a character: two of these. */
+/* The longest escape of a byte, \u001f, and of a character, a pair of these. */
 enum { ESCAPE_MAX = 6, ESCAPES_MAX = 2 * ESCAPE_MAX };
 
 static uint8_t *
@@ -239,7 +239,7 @@ mp_json_put_timestamp(mp_out *out, uint8_t *to, mp_timestamp timestamp)
     to = put_two(to, second / 60 % 60, ':');
     to = put_two(to, second % 60, '.');
     if (fraction) {
-        mp_put_digits(to, fraction + 1000000000, 10); /* with a digit in front of the zeros, which the point replaces */
+        mp_put_digits(to, fraction + 1000000000, 10); /* with an extra first digit, which the point replaces */
         memmove(to, to + 1, 9);
         for (to += 9; to[-1] == '0';) to--;
     } else {

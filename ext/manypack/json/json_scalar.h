@@ -1,4 +1,4 @@
-/* The text of values that are no containers: strings, bytes and timestamps. json/decimal.h has numbers. */
+/* Writes strings, bytes and timestamps as JSON. json/decimal.h has numbers. */
 #ifndef MANYPACK_JSON_SCALAR_H
 #define MANYPACK_JSON_SCALAR_H
 
@@ -8,17 +8,17 @@
 
 /* How strings are written. */
 typedef struct {
-    const uint8_t *readable; /* the end of what may be loaded: a block that begins in a string may end after it */
-    uint8_t also;            /* a byte that is escaped although JSON allows it; 0 for none */
-    bool careful;            /* characters beyond ASCII may need an escape: one of the following */
-    bool ascii_only;         /* all of them do, */
-    bool script_safe;        /* U+2028 and U+2029, */
-    bool hidden;             /* those that a terminal would obey or not show */
+    const uint8_t *readable; /* the end of readable memory: a block that begins in a string may end after it */
+    uint8_t also;            /* one more byte to escape, which JSON allows; 0 for none */
+    bool careful;            /* characters beyond ASCII may need an escape: one of the following is set */
+    bool ascii_only;         /* escape all of them */
+    bool script_safe;        /* escape U+2028 and U+2029 */
+    bool hidden;             /* escape those that a terminal would obey or not show */
 } mp_json_style;
 
 /*
- * This many bytes are free before each element: enough for a key and a value that are short, and the punctuation, and
- * for the bytes after them that are overwritten.
+ * This many bytes are free before each element: enough for a short key and value, the punctuation, and the bytes that
+ * blocks overwrite after them.
  */
 enum { MP_JSON_ROOM = 160 };
 

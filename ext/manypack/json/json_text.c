@@ -5,9 +5,9 @@
  * remembers for each open container what it is, so that it can write commas, colons and brackets.
  *
  * Two keys of a map may be the same in JSON, such as 1.5 as float32 and float64. Such a map becomes a list of pairs,
- * under $map. That shows only at its end, so the first walk over an object numbers its maps and notes these; if there
- * are any, a second walk writes the object again. So does it if the text is much longer than the bytes, as that of deep
- * objects with line ends is: only the second walk knows enough to yield pieces of an object.
+ * under $map. That is known only at the map's end, so the first walk over an object numbers the maps and notes such
+ * ones; if there are any, a second walk writes the object again. It also does so if the text gets much longer than the
+ * bytes, as with deep, pretty objects: only the second walk knows enough to yield an object in pieces.
  */
 #include "base/error.h"
 #include "base/hidden.h"
@@ -21,7 +21,7 @@
 #include "json/decimal.h"
 #include "json/json_write.h"
 
-/* What is written: PAIRS is a map as a list of pairs, PAIR one of them, and OPENED a bin that holds an object. */
+/* The containers that are written: PAIRS is a map as a list of pairs, PAIR one of them, OPENED an opened bin. */
 typedef enum { ARRAY, MAP, PAIRS, PAIR, OPENED } place;
 
 static const char *const CLOSING[] = {[ARRAY] = "]", [MAP] = "}", [PAIRS] = "]}", [PAIR] = "]", [OPENED] = "}"};
@@ -31,8 +31,8 @@ typedef struct {
     uint64_t left;   /* elements or pairs to come */
     place place;
     uint32_t n;      /* of a map: its pairs, */
-    uint32_t nans;   /* how many of its keys are NaN, which all look alike, */
-    size_t keys;     /* how many keys of the maps around it are noted, */
+    uint32_t nans;   /* number of keys that are NaN, which all look alike, */
+    size_t keys;     /* number of noted keys of the maps around it, */
     size_t number;   /* and its number in the object */
 } frame;
 
@@ -53,8 +53,8 @@ typedef struct {
     size_t most;        /* bytes of text of one object that the first walk keeps */
     const uint8_t *object;
     mp_window keys;     /* an mp_tape_entry for each key of the open maps */
-    mp_window alike;    /* the number of each map that has keys alike, a size_t */
-    size_t mark;        /* on the second walk, the next of these */
+    mp_window alike;    /* the number, a size_t, of each map with keys that look alike */
+    size_t mark;        /* on the second walk, index of the next of these */
     size_t maps, open;  /* maps of the object so far, and containers of it that are open */
     size_t depth;       /* of the frames */
     frame frames[FRAMES_MAX];
@@ -101,7 +101,7 @@ escape_of(uint8_t byte)
     }
 }
 
-/* True for a byte that needs no escape, and begins no character that may need one: see hidden.h. */
+/* True for a byte that needs no escape and does not begin a character that may need one: see hidden.h. */
 MP_INLINE bool
 plain_p(uint8_t byte)
 {
@@ -494,7 +494,7 @@ holds_object_p(const writer *w, const mp_head *head)
     return mp_skip(&walk, &p, end) == MP_OK && p == end;
 }
 
-/* Writes what a bin holds as if it stood in its place. */
+/* Writes the object in a bin as if it were in place of the bin. */
 static mp_status
 open_bin(writer *w)
 {
@@ -573,8 +573,8 @@ close_containers(writer *w)
 }
 
 /*
- * Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. Of a list
- * of pairs it only opens the next pair.
+ * Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. In a list
+ * of pairs, only opens the next pair.
  */
 static mp_status
 write_element(writer *w, const uint8_t **p)
@@ -609,7 +609,7 @@ yield_text(writer *w)
     rb_yield(text);
 }
 
-/* Keeps the text of an object that begins at `before` from getting long. */
+/* Limits the text of an object that begins at `before`: drops it in the first walk, or yields it in pieces. */
 static void
 shorten(writer *w, size_t before)
 {
@@ -648,12 +648,12 @@ compare_numbers(const void *a, const void *b)
     return (one > two) - (one < two);
 }
 
-/* The most bytes of an object that is written without a place to yield pieces of its text. */
+/* The size of the largest object that is written in one piece. */
 enum { SMALL = 1024 * 1024 };
 
 /*
- * Writes an object as Manypack.to_json does, if the notation of the program has nothing else for it. Otherwise false:
- * then nothing is written, and *p does not move.
+ * Writes an object as Manypack.to_json does, if the program's notation is the same for it. Otherwise writes nothing,
+ * does not move *p, and returns false.
  */
 static bool
 write_plain(writer *w, const uint8_t **p)
@@ -703,7 +703,7 @@ write_line(writer *w, const uint8_t **p)
     return status;
 }
 
-/* The text of one object that is kept before it is yielded, for objects of n bytes: that of most is shorter. */
+/* How much text of an object of n bytes is kept before it is yielded. Most objects have less. */
 static size_t
 most_kept(size_t n)
 {

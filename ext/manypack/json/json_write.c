@@ -1,6 +1,6 @@
 /*
- * The walk from packed bytes to JSON. It does not recurse. Each value is written with a comma behind it, which the end
- * of its container replaces.
+ * The walk from packed bytes to JSON. It does not recurse. Each value is followed by a comma, which the end of the
+ * container overwrites.
  */
 #include "json/json_write.h"
 
@@ -18,8 +18,8 @@ typedef struct {
 } frame;
 
 /*
- * Where the loop is. It stays in registers, because only inline functions get a pointer to it; the others work on the
- * members of the writer.
+ * The position of the loop. It stays in registers, because only inline functions get a pointer to it; other functions
+ * use the writer's members.
  */
 typedef struct {
     const uint8_t *p;
@@ -86,7 +86,7 @@ innermost(mp_json_writer *w)
     return (frame *)(void *)w->frames.out.pos - 1;
 }
 
-/* Takes a step that is too rare or too long for the loop. */
+/* Calls a step that is too rare or too long for the loop. */
 MP_INLINE mp_status
 take(mp_json_writer *w, place *at, mp_status (*step)(mp_json_writer *w))
 {
@@ -176,8 +176,8 @@ write_scalar(mp_json_writer *w)
 }
 
 /*
- * Writes a fixstr of n bytes that needs no escape. False for any other. As with each object that is written so, all
- * bytes that are loaded are before the end.
+ * Writes a fixstr of n bytes that needs no escape. False for any other. As in all fast paths here, no byte after the
+ * end is loaded.
  */
 MP_INLINE bool
 put_fixstr(const mp_json_writer *w, uint8_t *to, const uint8_t *p, uint32_t n)
@@ -353,7 +353,7 @@ write_key(mp_json_writer *w, place *at)
     return MP_OK;
 }
 
-/* Moves to the second of two equal keys of the map that ends here, by its index. */
+/* Returns the key with an index in a map: the second of two equal keys. */
 static MP_NOINLINE const uint8_t *
 find_key(const mp_json_writer *w, const uint8_t *map, size_t index)
 {

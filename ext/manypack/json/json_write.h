@@ -34,15 +34,15 @@ typedef struct {
 /* A short value is written at once if this many bytes are readable from its head on. */
 enum { MP_JSON_AHEAD = 48 };
 
-/* readable: how many bytes after end may be loaded, and are not looked at. The caller makes w->text. */
+/* readable: how many bytes after end may be loaded; they are ignored. The caller makes w->text. */
 void mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *end, size_t readable);
 
-/* For the program manypack: refuses what it writes in its own notation, and escapes what a terminal would obey. */
+/* For the program manypack: fails for values with a notation of its own, and escapes what a terminal would obey. */
 void mp_json_writer_for_terminal(mp_json_writer *w, const uint8_t *end);
 
 /*
  * Appends the text of the object at *p and moves *p after it. On any other status than MP_OK, *p is at the head to
- * blame; for MP_E_JSON it has what JSON cannot express and no option allows. Then the text has a part of the object.
+ * blame; MP_E_JSON is for a value that JSON cannot express and no option allows. The text then ends inside the object.
  */
 mp_status mp_json_write(mp_json_writer *w, const uint8_t **p);
 

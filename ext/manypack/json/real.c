@@ -13,12 +13,12 @@
 
 /* --- the C library --------------------------------------------------------------------------------- */
 
-/* More digits than it takes to tell on which side of the middle between two doubles a number is. */
+/* More digits than are needed to tell on which side of the midpoint between two doubles a number is. */
 enum { DIGITS_MAX = 800 };
 
 /*
- * strtod gets no point, because its point is that of the locale. Of more digits than matter, the last that is kept says
- * whether any of the others is not 0.
+ * strtod gets no point, because it expects the locale's. If there are more digits than matter, the last one kept tells
+ * whether any of the rest is not 0.
  */
 static double
 real_of_library(const mp_decimal_text *text)

@@ -4,11 +4,11 @@
 
 #include "core/platform.h"
 
-/* A number that a text says: digits without the zeros in front, times 10^exponent. */
+/* A decimal number: digits without leading zeros, times 10^exponent. */
 typedef struct {
-    const uint8_t *from, *end; /* its text, from the first digit on: digits and at most one point, no exponent */
-    uint64_t digits;           /* the number of these digits, if there are at most 19 */
-    size_t count;              /* how many there are */
+    const uint8_t *from, *end; /* the text of the digits, with at most one point and no exponent */
+    uint64_t digits;           /* the value of the digits, if there are at most 19 */
+    size_t count;              /* how many digits there are */
     int64_t exponent;
 } mp_decimal_text;
 

@@ -1,6 +1,6 @@
 /*
- * Finds the end of what stands for itself in JSON, 16 bytes at a time where the CPU can, and of white space. Each
- * function has a twin in plain C, which reads the last bytes of a text, and all bytes on other CPUs.
+ * Finds the end of plain text (bytes that need no escape in JSON) and of white space, 16 bytes at a time where the CPU
+ * can. Each function has a twin in plain C, which reads the last bytes of a text, and all bytes on other CPUs.
  */
 #ifndef MP_SCAN_H
 #define MP_SCAN_H
@@ -9,21 +9,21 @@
 
 #define MP_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Not 0 if a byte of the word is below n, which is at most 128. May be not 0 without such a byte, if one follows it. */
+/* Not 0 if a byte of the word is below n, at most 128. Only the lowest set bit is certain to mark such a byte. */
 MP_INLINE uint64_t
 mp_any_below(uint64_t word, uint8_t n)
 {
     return (word - MP_EACH_BYTE(n)) & ~word & MP_EACH_BYTE(0x80);
 }
 
-/* The place in a block of the first byte that a mask names. */
+/* The index in a block of the first byte that a mask marks. */
 MP_INLINE unsigned
 mp_mask_first(uint64_t mask)
 {
     return mp_zeros_below(mask) / MP_MASK_STEP;
 }
 
-/* Those bits of a mask that name bytes before that place. */
+/* The bits of a mask that mark bytes before an index. */
 MP_INLINE uint64_t
 mp_mask_before(uint64_t mask, unsigned place)
 {
@@ -31,8 +31,8 @@ mp_mask_before(uint64_t mask, unsigned place)
 }
 
 /*
- * The first byte from p on that does not stand for itself in a string of JSON: a quote, a backslash, or one below a
- * space; or the end. *high becomes not 0 if a byte before it is not ASCII.
+ * The first byte from p on that needs an escape in a JSON string: a quote, a backslash, or one below a space; or the
+ * end. Sets *high to non-zero if a byte before it is not ASCII.
  */
 MP_INLINE const uint8_t *
 mp_scan_plain_text(const uint8_t *p, const uint8_t *end, uint64_t *high)
@@ -90,8 +90,8 @@ mp_scan_space(const uint8_t *p, const uint8_t *end)
 #define MP_SCAN_BLOCK 16
 
 /*
- * How many of the 16 bytes of a block precede the first that is no ASCII, or does not stand for itself in a string of
- * JSON, or is `also`; 0 adds none.
+ * How many bytes of a block precede the first one that is not ASCII, needs an escape in a JSON string, or equals
+ * `also`; 0 adds none.
  */
 MP_INLINE unsigned
 mp_scan_block(mp_block block, uint8_t also)

@@ -28,7 +28,7 @@ words_for_ext(int type)
     return rb_sprintf("JSON has no ext type %d; ext: :base64 or ext: :hex writes its bytes as a String", type);
 }
 
-/* What is wrong with a value that no option allows, and which option would. */
+/* Describes a value that JSON cannot express, and names the option that allows it. */
 static VALUE
 words_for(const mp_json_writer *w, const uint8_t *p)
 {
@@ -57,7 +57,7 @@ raise_refused(const mp_json_writer *w, mp_status status, mp_blame blame)
 
 /* --- one message ------------------------------------------------------------------------------------- */
 
-/* Raises what unpacking would raise for a message that the options of a codec refuse. */
+/* Raises what unpacking raises if the options of a codec refuse a message. */
 static void
 check_options(mp_slice slice, const mp_codec *codec)
 {
@@ -69,7 +69,7 @@ check_options(mp_slice slice, const mp_codec *codec)
     mp_view_check_part(slice.source, slice.offset, slice.offset + slice.size, codec);
 }
 
-/* Raises for a message whose bytes are also in memory, from start on; source and offset say where they came from. */
+/* Writes a message whose bytes are at start; the slice says where they came from, for errors. */
 static void
 write_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice slice, const mp_codec *codec)
 {
@@ -89,10 +89,10 @@ write_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice s
     if (MP_UNLIKELY(p != end)) mp_raise_extra_bytes((size_t)(end - p), (size_t)(p - start), slice.source);
 }
 
-/* Bytes of a message that is copied to the C stack: that is faster than to make a frozen String, and adds AHEAD. */
+/* A shorter message is copied to the C stack: faster than making a frozen String, and with room for AHEAD. */
 enum { SHORT = 256 };
 
-/* The writer has the text of the message afterwards. */
+/* Writes the message. Afterwards w->text has its JSON. */
 static void
 write_message(mp_json_writer *w, mp_slice slice, const mp_codec *codec)
 {
