@@ -9,9 +9,9 @@
 
 /*
  * Functions for frequent objects take p, the place for the first byte, and return the place after the last byte, so
- * that p stays in a register. In e->out.pos it would be stored and loaded again for each object, because the compiler
- * must assume that any byte written may be a part of that field. Functions for rare objects commit p and read it back
- * from e->out.pos.
+ * that p stays in a register. As e->out.pos it would be stored and loaded for each object, because the compiler must
+ * assume that any written byte may alias that field. Functions for rare objects commit p and read it back from
+ * e->out.pos.
  */
 
 static MP_NOINLINE uint8_t *
@@ -106,7 +106,7 @@ copy_payload(uint8_t *to, VALUE string, uint32_t n)
     }
 }
 
-/* Puts the payload after a head that ends at p. */
+/* Writes the payload after a head that ends at p. */
 MP_INLINE uint8_t *
 put_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n, bool reference)
 {
@@ -230,8 +230,8 @@ encode_other(mp_encoder *e, uint8_t *p, VALUE obj)
 }
 
 /*
- * In the order of frequency in real documents. Branches, not a switch: branch predictors do better with them than with
- * one indirect jump.
+ * Tests classes by their frequency in real documents. Branches instead of a switch: they are predicted better than one
+ * indirect jump.
  */
 MP_INLINE uint8_t *
 encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
@@ -311,7 +311,7 @@ go_on(hash_walk *walk)
     walk->p = walk->pairs.e->out.pos;
 }
 
-/* Writes a pair whose key is neither a String nor in the VALUE itself. */
+/* Writes a pair whose key is neither a String nor an immediate value. */
 static MP_NOINLINE int
 encode_rare_pair(hash_walk *walk, VALUE key, VALUE value)
 {
@@ -351,7 +351,7 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
     return walk.p;
 }
 
-/* Writes an object of a subclass of String, Hash or Array: as its ext type if the codec has one for it. */
+/* Writes an object of a subclass of String, Hash or Array, as an ext if the codec has a type for it. */
 static MP_NOINLINE uint8_t *
 encode_derived(mp_encoder *e, uint8_t *p, VALUE obj)
 {

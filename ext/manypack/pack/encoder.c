@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/user_code.h"
 
-/* The first capacity of the String, which few messages outgrow, and the factor by which it grows. */
+/* The String's first capacity, enough for most messages, and the factor by which it grows. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
 static size_t
@@ -71,7 +71,7 @@ mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     return e->buffer ? call_with_buffer(e, call, arg) : call(arg);
 }
 
-/* True if a comparison of the key with any other may run user code. */
+/* True if comparing the key with another may run user code. */
 static bool
 compared_by_user_p(VALUE key)
 {
@@ -191,7 +191,7 @@ mp_encoder_raise_too_deep(const mp_encoder *e)
 {
     uint32_t most = mp_encoder_containers(e->codec);
 
-    /* e->depth: where the C stack was used up */
+    /* e->depth if the C stack was used up there */
     mp_raise_nesting(e->depth < e->max_depth ? e->depth : most, mp_error_path(e->place), e->codec->options.of_gem);
 }
 

@@ -1,4 +1,4 @@
-/* The state of an encoder: the window that it writes to, and its place in the object that it packs. */
+/* The state of an encoder: the window that it writes to, and its position in the packed object. */
 #ifndef MANYPACK_ENCODER_H
 #define MANYPACK_ENCODER_H
 
@@ -23,13 +23,13 @@ typedef struct {
     mp_out out;              /* first, because mp_encoder_grow casts it to the encoder */
     VALUE str;               /* of the window; 0 while it is not on a String */
     VALUE buffer;            /* of the window; 0 while it is not on a Buffer */
-    VALUE packer;            /* for user code to write to; 0 until user code is called. Its Buffer is `buffer` */
+    VALUE packer;            /* for user code to write to; 0 until user code runs. Its Buffer is `buffer` */
     const mp_codec *codec;
     const mp_place *place;
     mp_ractor *ractor;       /* of the current Ractor; NULL until needed */
     VALUE last_class;        /* of the last foreign object, and its ext type or NULL */
     const mp_type *last_type;
-    VALUE attached_class;    /* of the last object with an attached Record, and its Type; 0 until there is one */
+    VALUE attached_class;    /* of the last object with an attached Record, and its Type; 0 before the first */
     VALUE attached_type;
     mp_notes notes;          /* on objects that user code wrote */
     bool keeps_notes;        /* for a Packer that gets a copy of the bytes */
@@ -48,7 +48,7 @@ mp_encoder_containers(const mp_codec *codec)
     return codec->options.max_depth ? codec->options.max_depth : MP_DEFAULT_MAX_DEPTH;
 }
 
-/* How many containers are open around the next object. Calls of to_msgpack are levels, but no containers. */
+/* How many containers are open around the next object. Calls of to_msgpack are levels, but not containers. */
 MP_INLINE uint32_t
 mp_encoder_open_containers(const mp_encoder *e)
 {
@@ -87,8 +87,8 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
 }
 
 /*
- * Starts with the window on the Buffer of a Packer, at the depth of its loan. `calls` of these levels are calls of
- * to_msgpack, which do not count.
+ * Starts with the window on the Buffer of a Packer, at the depth of its loan. `calls` of its levels are calls of
+ * to_msgpack, which do not count towards max_depth.
  */
 MP_INLINE void
 mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec, uint32_t calls)
@@ -102,7 +102,7 @@ mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec
     mp_encoder_window_on_buffer(e, 0, 1);
 }
 
-/* Makes the written bytes count. */
+/* Commits the written bytes to the Buffer. */
 MP_INLINE void
 mp_encoder_commit(mp_encoder *e)
 {
@@ -110,7 +110,7 @@ mp_encoder_commit(mp_encoder *e)
     e->out.start = e->out.pos;
 }
 
-/* Makes the bytes count before the write is complete. If the write fails, they are discarded. */
+/* Commits the bytes before the write is complete. If the write fails, they are discarded. */
 MP_INLINE void
 mp_encoder_commit_early(mp_encoder *e)
 {
@@ -124,8 +124,8 @@ mp_encoder_commit_early(mp_encoder *e)
 VALUE mp_encoder_result(mp_encoder *e);
 
 /*
- * Calls a function that may run user code or switch Threads. Meanwhile nobody else can use the Buffer, whose last bytes
- * do not count yet.
+ * Calls a function that may run user code or switch Threads. Meanwhile nobody else can use the Buffer, because its last
+ * bytes are uncommitted.
  */
 VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
@@ -140,9 +140,7 @@ mp_encoder_ractor(mp_encoder *e)
     return e->ractor;
 }
 
-/*
- * Raises an exception with the message "WORDS, at PATH" and the suffix, unless it is NULL. PATH is that of the place.
- */
+/* Raises an exception with the message "WORDS, at PATH" and the suffix, unless it is NULL. PATH is e->place's. */
 PRINTF_ARGS(NORETURN(void mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const char *format,
                                            ...)), 4, 5);
 
@@ -186,8 +184,8 @@ mp_encoder_close(mp_encoder *e, const mp_place *place)
 }
 
 /*
- * A walk over a Hash whose head is written. After each pair, rb_hash_foreach may compare the key with others. If that
- * can run user code, the walk is paused meanwhile.
+ * A walk over a Hash whose head is written. After each pair, rb_hash_foreach may compare the key with others. The walk
+ * is paused meanwhile if that can run user code.
  */
 typedef struct {
     mp_encoder *e;
@@ -208,7 +206,7 @@ mp_pairs_init(mp_pairs *pairs, mp_encoder *e, size_t n)
     pairs->paused = false;
 }
 
-/* Ends a walk that is paused or has pairs left: the latter raises RuntimeError. */
+/* Ends a walk that is paused or has pairs left. RuntimeError if pairs are left. */
 void mp_pairs_end(mp_pairs *pairs);
 
 /*

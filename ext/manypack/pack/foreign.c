@@ -144,7 +144,7 @@ leave_for_packer(mp_encoder *e)
 
 NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 
-/* How an object can be packed that has no to_msgpack. */
+/* Advice on how to pack an object that has no to_msgpack. */
 static VALUE
 way_to_pack(VALUE obj)
 {
@@ -180,7 +180,7 @@ raise_unpackable(mp_encoder *e, VALUE obj)
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
     argv[2] = rb_ary_new();
-    if (of_gem && e->packer) rb_ary_push(argv[2], e->packer); /* Marshal cannot write it, so only as there */
+    if (of_gem && e->packer) rb_ary_push(argv[2], e->packer); /* as in the msgpack gem; Marshal cannot dump it */
     argv[3] = keywords;
     mp_raise_pack_error(rb_class_new_instance_kw(4, argv, klass, RB_PASS_KEYWORDS), message, path, of_gem);
 }
@@ -203,14 +203,14 @@ call_with_packer(VALUE arg)
     return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
 }
 
-/* The bytes of the Buffer from an offset to its end. All bytes that are written during a loan are in one block. */
+/* The bytes of the Buffer from an offset to its end. During a loan, all written bytes are in one block. */
 static const uint8_t *
 written_since(mp_bytes *bytes, size_t start)
 {
     return mp_bytes_end(bytes) - (bytes->size - start);
 }
 
-/* The path of the object that user code was about to write, found in the part that it has written so far. */
+/* The path of the object that user code was about to write, found from the bytes that it has written so far. */
 static VALUE
 path_after(const mp_encoder *e, const user_call *call, size_t start)
 {
@@ -292,7 +292,7 @@ note_object(mp_encoder *e, size_t start, size_t end, uint32_t levels, bool alway
     e->notes = mp_notes_add(e->notes, start, end, levels, always);
 }
 
-/* Opens a level for a call of user code. That of to_msgpack is no container, so there is always room for it. */
+/* Opens a level for a call of user code. A call of to_msgpack is not a container, so it raises max_depth, too. */
 static void
 open_call(mp_encoder *e, mp_place *place, bool container)
 {
@@ -308,9 +308,9 @@ close_call(mp_encoder *e, const mp_place *place, bool container)
 }
 
 /*
- * Lets user code write the object to e->packer, and checks what it wrote: *levels is how many levels of containers.
- * Before, all bytes of this encoder are committed to the Buffer; afterwards it goes on after the bytes of the user
- * code. False without such a method.
+ * Lets user code write the object to e->packer, checks the bytes, and sets *levels to their levels of containers.
+ * Commits this encoder's bytes to the Buffer first; afterwards the encoder continues after the bytes of the user code.
+ * False without such a method.
  */
 static bool
 call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *levels)
@@ -338,7 +338,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
     saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
     returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
-    if (MP_LIKELY(returned) || !buffer->loan.depth) { /* otherwise another write has the Packer, with its own */
+    if (MP_LIKELY(returned) || !buffer->loan.depth) { /* otherwise another write uses the Packer, with its own */
         mp_packer_set_calls(e->packer, calls);
         notes = mp_packer_set_notes(e->packer, outer);
     }
@@ -447,7 +447,7 @@ typedef struct {
     bool keeps_notes;
 } attached_call;
 
-/* The bytes of the object; Qfalse if its to_msgpack is not the Record's. The Type is that of the last such class. */
+/* The packed object, or Qfalse if its to_msgpack is not the Record's. Caches the Type of the last class. */
 static VALUE
 call_attached(VALUE arg)
 {

@@ -27,24 +27,24 @@ typedef struct {
 } mp_slice;
 
 /*
- * From now on, each object of a data type is packed as the slice that a function returns for it, without a call of
- * to_msgpack. The function may allocate and raise, but must not run user code. (Views are packed so.)
+ * From now on, objects of a data type are packed as the slice that `of` returns, without a call of to_msgpack. `of` may
+ * allocate and raise, but must not run user code. Used for Views.
  */
 void mp_foreign_set_slices(const rb_data_type_t *type, mp_slice (*of)(VALUE obj));
 
 /*
- * From now on, objects of classes that include a module are packed by a function, without a call of to_msgpack, if that
- * is the module's. type_of returns the Type of such an object, and Qfalse if its to_msgpack is another one; it may run
- * user code. dump returns the packed object, inside of `depth` containers, and unless notes is NULL, the notes on it.
- * (Objects with an attached Record are packed so.)
+ * From now on, objects of classes that include `module` are packed by `dump` if their to_msgpack is the module's.
+ * type_of returns the Type of such an object, or Qfalse if it has another to_msgpack; it may run user code. dump
+ * returns the object packed inside of `depth` containers and, unless notes is NULL, sets the notes on it. Used for
+ * objects with an attached Record.
  */
 void mp_foreign_set_attached(VALUE module, VALUE (*type_of)(VALUE obj),
                              VALUE (*dump)(VALUE type, VALUE obj, const mp_codec *codec, uint32_t depth,
                                            mp_notes *notes));
 
 /*
- * Closes the Packer that an encoder made for user code. Called when the encoder has its result: nobody may write any
- * more.
+ * Closes the Packer that an encoder made for user code. Called when the encoder has its result: user code may not write
+ * to it any more.
  */
 void mp_foreign_end(mp_encoder *e);
 

@@ -130,7 +130,7 @@ mp_packer_borrow(VALUE codec_object)
     if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
         self = packer_allocate(klass);
         packer_init(self, codec, mp_buffer_new(Qnil, Qnil, codec->options.of_gem));
-        return rb_obj_freeze(self); /* it is for one block at a time: no types, no instance variables */
+        return rb_obj_freeze(self); /* frozen: a block may not register types or set instance variables */
     }
     packer = mp_typed_data(self);
     mp_buffer_reopen(packer->buffer, Qnil);
@@ -166,7 +166,7 @@ mp_packer_set_calls(VALUE self, uint32_t calls)
 uint32_t
 mp_packer_calls(const mp_packer *packer)
 {
-    /* a call that never ended has left its number */
+    /* outside a loan, `calls` may be left over from a call that never ended */
     return mp_buffer_get(packer->buffer)->loan.depth ? packer->calls : 0;
 }
 
@@ -391,7 +391,7 @@ rb_packer_compatibility_mode_p(VALUE self)
     return mp_packer_get(self)->codec.options.compatibility_mode ? Qtrue : Qfalse;
 }
 
-/* A write that is running is not disturbed: it has a copy of the codec and keeps its types alive. */
+/* Does not affect a running write, which has a copy of the codec and keeps its types alive. */
 static void
 packer_set_types(VALUE self, VALUE codec)
 {
@@ -412,7 +412,7 @@ rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE hand
     return Qnil;
 }
 
-/* call-seq: packer.types -> codec: that has its types */
+/* call-seq: packer.types -> codec with the Packer's ext types */
 static VALUE
 rb_packer_types(VALUE self)
 {

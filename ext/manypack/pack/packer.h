@@ -8,7 +8,7 @@
 typedef struct {
     VALUE buffer;
     mp_codec codec;
-    mp_notes notes; /* on objects that nested user code wrote since the innermost call */
+    mp_notes notes; /* on objects that user code nested in the innermost call has written */
     uint32_t calls; /* how many levels of the Buffer's loan are calls of to_msgpack, not containers */
 } mp_packer;
 
@@ -39,7 +39,7 @@ mp_notes mp_packer_set_notes(VALUE packer, mp_notes notes);
 /* Sets the number of calls. */
 void mp_packer_set_calls(VALUE packer, uint32_t calls);
 
-/* How many of the levels that are open around a write to the Packer are calls of to_msgpack. */
+/* The number of calls of to_msgpack among the levels that are open around a write to the Packer. */
 uint32_t mp_packer_calls(const mp_packer *packer);
 
 /* Ends the use of a Packer: every later call raises. */

@@ -29,7 +29,7 @@ packer_written(VALUE self, VALUE buffer)
     return self;
 }
 
-/* An object that needs no encoder, because nothing in it can raise: where it goes. */
+/* A write of an object that needs no encoder, because nothing in it can raise. */
 typedef struct {
     VALUE self, buffer;
     mp_bytes *bytes;
@@ -48,7 +48,7 @@ short_prepare(VALUE self, size_t n)
     RB_GC_GUARD(self);
 }
 
-/* A write to the Buffer, which has the room. */
+/* Starts a write to the Buffer, which has room for it. */
 MP_INLINE short_write
 short_write_on(VALUE self, VALUE buffer)
 {
@@ -68,7 +68,7 @@ short_ready_p(VALUE buffer, size_t n)
     return MP_LIKELY(mp_buffer_ready_p(buffer, b)) && MP_LIKELY(mp_bytes_room(&b->bytes) >= n);
 }
 
-/* Makes room for n bytes, which short_commit ends. In between, nothing may allocate. */
+/* Starts a write of up to n bytes; short_commit ends it. In between, nothing may allocate. */
 MP_INLINE short_write
 short_reserve(VALUE self, size_t n)
 {
@@ -91,7 +91,7 @@ flush_after(VALUE self, VALUE buffer)
     return self;
 }
 
-/* Makes the bytes from start to end count. */
+/* Commits the bytes from start to end. */
 MP_INLINE VALUE
 short_commit(const short_write *w, const uint8_t *end)
 {
@@ -125,7 +125,7 @@ write_fixnum_checked(VALUE self, VALUE number)
     return write_fixnum_on(&w, number);
 }
 
-/* With the checks and the room elsewhere, it takes no registers to save: half of what such a call costs. */
+/* The cold half is a function of its own, so this one saves no registers, which would be half of its cost. */
 static VALUE
 write_fixnum(VALUE self, VALUE number)
 {
@@ -201,10 +201,7 @@ write_short_symbol(VALUE self, VALUE symbol)
     return short_commit(&w, mp_put_packed_symbol(w.start, packed));
 }
 
-/*
- * Appends an object, which is no Fixnum, that mp_encode would write in the same way, whatever the options. Qundef for
- * any other.
- */
+/* Appends an object other than a Fixnum, if its packed form does not depend on options. Otherwise returns Qundef. */
 MP_INLINE VALUE
 write_short(VALUE self, VALUE obj)
 {

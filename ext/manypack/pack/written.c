@@ -3,7 +3,7 @@
 
 #include "core/wire.h"
 
-/* Walking over a shorter object again costs less than a note. */
+/* Walking over a shorter object again takes less time than noting it. */
 enum { NOTE_MIN = 64 };
 
 typedef struct {

@@ -20,9 +20,9 @@ typedef enum {
     MP_WROTE_TOO_DEEP
 } mp_written;
 
-/* How deep the written containers may be nested, and how deep they are, which the check finds out. */
+/* How deep the written containers may be nested (room) and, set by the check, how deep they are. */
 typedef struct {
-    uint64_t *left; /* memory for as many as there is room for, or as there are bytes */
+    uint64_t *left; /* memory for `room` numbers, or one for each byte if those are fewer */
     uint32_t room, most;
 } mp_levels;
 
@@ -37,13 +37,13 @@ mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_not
                             mp_levels *levels);
 
 /*
- * Adds a note about a checked object of so many levels. Its offsets are in the same Buffer, after those of earlier
- * notes. A short object gets none, unless `always`: for an ext, and for an object that notes were taken in, because the
- * levels in an ext are known from notes alone.
+ * Adds a note on a checked object with `levels` levels, at offsets of the same Buffer after those of earlier notes. A
+ * short object gets none, unless `always`: set it for an ext, and for an object with notes inside, because only notes
+ * know the levels in an ext.
  */
 mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool always);
 
-/* Makes notes on bytes notes on a copy of them, which begins at an offset. */
+/* Moves notes to a copy of their bytes, which begins at an offset. */
 void mp_notes_move(mp_notes notes, size_t offset);
 
 /* Appends the notes of one write to those of earlier writes. */
