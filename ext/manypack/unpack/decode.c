@@ -1,6 +1,6 @@
 /*
- * Decodes bytes into objects: one loop with explicit frames. Walks like core/skip.c, but keeps the objects of every
- * open container, from which it builds the container, and may call user code at any object.
+ * Decodes bytes into objects: one loop with explicit frames. Walks like core/skip.c, but keeps the objects of each open
+ * container, to build it from them, and may call user code at any object.
  */
 #include "unpack/decode.h"
 
@@ -14,7 +14,7 @@
 /*
  * RuntimeError if user code changed the source String, because d->start and d->end then point to bytes that are gone.
  * User code may run while a Hash is made: Ruby calls eql?, which a program may have redefined, if two keys of different
- * classes have similar hashes. The length of a frozen source is not compared: it cannot change, and we may decode only
+ * classes have similar hashes. Does not compare the length of a frozen source, which cannot change: we may decode only
  * a part of it.
  */
 MP_INLINE void
@@ -67,14 +67,14 @@ own_key_source(mp_decoder *d, const uint8_t *p)
     return mp_decoder_own_source(d, p);
 }
 
-/* True if the options allow a str with that payload, which they may require to be UTF-8. */
+/* True if the payload of a str is UTF-8 or need not be. */
 MP_INLINE bool
 text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
 {
     return !limited || !options->strict_utf8 || mp_utf8_valid_p(p, n);
 }
 
-/* True if a fixstr is at p that no limit can refuse. mp_ahead_p(p) must be true. */
+/* True if p is at a fixstr that no limit can refuse. mp_ahead_p(p) must be true. */
 MP_INLINE bool
 short_str_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t *n)
 {
@@ -106,9 +106,9 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 }
 
 /*
- * Fast path (classics/Geo) for arrays that hold only numbers, as many do. Without it, pairs of Floats take 1.1 times as
- * long. Decodes up to n numbers, moves *at past them and returns their number. Stops at any other object, at a NaN, and
- * near the end of the source. Not inline, because in the loop below it would take the registers from everything else.
+ * Fast path (classics/Geo) for arrays of numbers only. Without it, pairs of Floats take 1.1 times as long. Decodes up
+ * to n numbers, moves *at past them and returns their number. Stops at any other object, at a NaN, and near the end of
+ * the source. Not inline, because the loop below would run out of registers.
  */
 static MP_NOINLINE size_t
 decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
@@ -171,7 +171,7 @@ typedef struct {
     bool resumable, limited; /* constants; see decode_loop */
 } loop;
 
-/* What happened to the head at loop.p. */
+/* The outcome for the object whose head was at loop.p. */
 typedef enum {
     DECODED,   /* the object is complete, and p is after it */
     PASSED,    /* p is after a key or after the head of a container */
@@ -189,7 +189,7 @@ stops_p(const mp_decoder *d, const loop *l)
     return l->resumable && d->plain;
 }
 
-/* Stores the state of the loop in the decoder, with `at` as the place where decoding can continue. */
+/* Stores the state of the loop in the decoder, so that decoding can continue at `at`. */
 MP_INLINE void
 commit(mp_decoder *d, const loop *l, const uint8_t *at)
 {
@@ -225,9 +225,7 @@ check_declared(mp_decoder *d, const loop *l, mp_kind kind, uint32_t n)
     if (l->limited) check_limits(d, kind, n, l->p);
 }
 
-/*
- * Makes a String that shares its payload with the source. From here on the loop reads a source that nobody can change.
- */
+/* Makes a String that shares its payload with the source. Afterwards the loop reads a source that never changes. */
 MP_INLINE VALUE
 shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding *encoding)
 {

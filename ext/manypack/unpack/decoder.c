@@ -27,7 +27,7 @@ mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
 mp_message
 mp_decoder_message(const mp_decoder *d)
 {
-    if (d->outer_depth && d->holder) return MP_NO_MESSAGE; /* the body of an ext; a part of a Record has a message */
+    if (d->outer_depth && d->holder) return MP_NO_MESSAGE; /* in the body of an ext; a part of a Record has a message */
     return mp_message_of(d->source, d->start, d->end, d->before, d->origin, d->message);
 }
 

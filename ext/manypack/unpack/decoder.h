@@ -1,4 +1,4 @@
-/* The state of a decoder: its bytes, its place in them, and the objects that wait for their container. */
+/* The state of a decoder: its bytes, its position in them, and objects whose container is not built yet. */
 #ifndef MANYPACK_DECODER_H
 #define MANYPACK_DECODER_H
 
@@ -14,21 +14,21 @@ typedef struct {
     const uint8_t *at;          /* the first byte that is not decoded; after an error, where to continue */
     size_t origin;              /* offset of start in the whole input, for errors */
     size_t message;             /* offset of the current message in the whole input */
-    size_t before;              /* bytes of the input that the source or block has in front of start, if known */
+    size_t before;              /* bytes of the input before start in the source or block, if known */
     const mp_codec *codec;
     mp_ractor *ractor;          /* the state of the current Ractor; NULL until needed */
     VALUE holder;               /* the object that contains this decoder; 0 if it is on the C stack */
-    VALUE inner;                /* an Unpacker whose body has ended, for the next body; 0 without one */
+    VALUE inner;                /* an Unpacker to reuse for the next body; 0 without one */
     uint32_t outer_depth;       /* containers around the whole input; above 0 in the body of an ext */
     uint32_t outer_keys;        /* how many of these are map keys */
     uint32_t max_depth;
     bool source_own;            /* nobody else can change the source */
-    bool stack_enough;          /* there was enough C stack when user code was called from here */
+    bool stack_enough;          /* the C stack was large enough when this decoder called user code */
     bool committed;             /* decoding can continue after an error, from tree and at */
     bool plain;                 /* stop before calling user code or raising anything except NoMemoryError */
     bool stopped;               /* it stopped because it is plain, not because the bytes ended */
     bool may_call;              /* an ext or a rare key came, so building objects may run user code */
-    uint64_t others;            /* objects that tree does not count: around a part of a Record, and in its exts */
+    uint64_t others;            /* objects that tree does not count: those around a part of a Record, and in exts */
     mp_tree tree;
     mp_value_stack stack;
 } mp_decoder;
@@ -104,8 +104,8 @@ mp_decoder_offset(const mp_decoder *d, const uint8_t *at)
 }
 
 /*
- * The current message, for an error. None in the body of an ext: only the decoder outside knows where the ext is. May
- * allocate, but moves nothing that the decoder points to.
+ * The current message, for an error. None in the body of an ext: only the outer decoder knows where the ext is. May
+ * allocate, but does not move the decoder's bytes.
  */
 mp_message mp_decoder_message(const mp_decoder *d);
 
@@ -126,7 +126,7 @@ mp_decoder_open_keys(const mp_decoder *d)
     return mp_tree_open_keys(&d->tree, d->stack.values, d->outer_keys);
 }
 
-/* What encloses the body of an ext. */
+/* The surroundings of an ext's body. */
 typedef struct {
     uint32_t depth;     /* open containers, counting the ext */
     uint32_t max_depth; /* the limit in the body, which is lower in a map key */
@@ -134,7 +134,7 @@ typedef struct {
     uint64_t objects;   /* of the whole message so far */
 } mp_outer;
 
-/* How many levels may be opened in the body; 1 if only an empty container may be. */
+/* How many levels may be opened in the body. At least 1, for empty containers. */
 MP_INLINE uint32_t
 mp_outer_room(const mp_outer *outer)
 {
@@ -146,8 +146,8 @@ void mp_decoder_grow_stack(mp_decoder *d, size_t count);
 
 /*
  * Replaces the source by a frozen String that nobody else can change. Must be called before user code runs, which might
- * change the source, and before a String shares the source. Cheap, because Ruby does not copy a long String but shares
- * it. Returns the place of p in the new source.
+ * change the source, and before a String shares the source. Cheap, because Ruby shares a long String instead of copying
+ * it. Returns the new source's address for p.
  */
 const uint8_t *mp_decoder_own_source(mp_decoder *d, const uint8_t *p);
 

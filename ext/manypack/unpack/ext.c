@@ -1,5 +1,5 @@
 /*
- * Makes an object from the body of an ext: by the user's handler or, for a timestamp or a Symbol, without. Here
+ * Makes an object from the body of an ext, by the user's handler or, for a timestamp or a Symbol, directly. Here
  * decoding calls user code, which may in turn decode with the Unpacker that it gets. This is the one place where a
  * lower floor includes a higher one.
  */
@@ -128,7 +128,7 @@ handler_left(const handler_call *call, int state)
     rb_jump_tag(state);
 }
 
-/* By rb_protect, Ruby's cheapest way to notice an exception. */
+/* Uses rb_protect, Ruby's cheapest way to catch an exception. */
 MP_INLINE VALUE
 call_handler_safely(handler_call *call)
 {

@@ -1,4 +1,4 @@
-/* Counts map keys that have the same hash, in a Hash from hash to places of keys. */
+/* Counts map keys with the same hash, by a Hash from hashes to the indices of keys. */
 #include "unpack/key_flood.h"
 
 #include "base/error.h"

@@ -5,8 +5,8 @@
 #include "base/support.h"
 
 /*
- * How many different keys of a map may have the same hash: each is compared with half of the others. Fewer containers
- * may, because comparing them takes longer.
+ * How many different keys of a map may have the same hash: each is compared with half of the others. The limit for
+ * containers is lower, because comparing them takes longer.
  */
 #define MP_SAME_HASH_MAX 16
 #define MP_SAME_HASH_CONTAINERS_MAX 4

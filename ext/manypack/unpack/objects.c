@@ -102,7 +102,7 @@ frozen_flags(long n)
     return memcmp(&before, &after, sizeof(before)) ? 0 : added;
 }
 
-/* Arrays of all sizes: some have their elements in their slot, of different sizes, some elsewhere. */
+/* Tries Arrays of several sizes: elements may be in slots of different sizes, or outside. */
 void
 Init_manypack_objects(void)
 {

@@ -32,7 +32,7 @@ mp_seal_array(const mp_options *options, VALUE array)
     return options->shareable ? mp_obj_set_shareable(array) : array;
 }
 
-/* The same for an object of any class that user code or Ruby made. */
+/* mp_seal for an object of any class that user code or Ruby made. */
 VALUE mp_seal_foreign(const mp_options *options, VALUE obj);
 
 /* A frozen str. The same String may be returned for equal bytes. */

@@ -1,4 +1,4 @@
-/* The place of a decoder inside nested containers. */
+/* The position of a decoder in nested containers. */
 #ifndef MANYPACK_TREE_H
 #define MANYPACK_TREE_H
 
@@ -52,11 +52,11 @@ mp_left_key_p(uint64_t left)
 typedef struct {
     uint64_t left;         /* of the innermost container; outside all containers, as in an array of one element */
     size_t base;           /* index of the container's first object on the value stack */
-    size_t count;          /* words in use on the value stack */
+    size_t count;          /* number of words in use on the value stack */
     uint32_t depth;        /* open containers */
     uint32_t depth_limit;  /* no container may be opened at this depth: max_depth, or less since a map key */
-    bool keys_may_collide; /* different keys may have the same hash, since a NaN or user code's object */
-    uint64_t objects;      /* so far, including declared ones; counted only by a limited codec */
+    bool keys_may_collide; /* a NaN or an object of user code came: different keys may have the same hash */
+    uint64_t objects;      /* objects so far, including declared ones; only with a limited codec */
 } mp_tree;
 
 /*

@@ -1,6 +1,6 @@
 /*
- * The value stack: objects that are decoded and wait for their container. It starts on the C stack, where the collector
- * sees it. If it outgrows that, it moves to a block that the collector owns, so that an exception leaks nothing.
+ * The value stack: decoded objects whose container is not built yet. It starts on the C stack, where the collector sees
+ * it. If it outgrows that, it moves to a block that the collector owns, so that an exception leaks nothing.
  */
 #ifndef MANYPACK_VALUE_STACK_H
 #define MANYPACK_VALUE_STACK_H
