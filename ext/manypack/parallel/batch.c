@@ -34,7 +34,7 @@ stop_get(VALUE self)
     return stop;
 }
 
-/* A plain read, once for each message. A Ractor that sees the flag late works on one message more. */
+/* A plain read, once for each message. A Ractor that sees the flag late unpacks one more message. */
 static bool
 stopped_p(VALUE self)
 {

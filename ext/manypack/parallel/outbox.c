@@ -1,6 +1,6 @@
 /*
  * Manypack::Parallel::Outbox, for Ruby 3: a lock-free ring buffer from one Ractor to another, with one writer and one
- * reader. It never wakes the reader, who has to be told in another way.
+ * reader. It never wakes the reader, which must be notified in another way.
  */
 #include "base/support.h"
 

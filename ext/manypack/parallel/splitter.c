@@ -12,7 +12,7 @@
 typedef struct {
     VALUE pending;    /* the String with the bytes that are not in a batch yet */
     bool own;         /* pending was made here, and no batch has it yet: it can be appended to */
-    bool ended;       /* no more batches: the rest was taken, or nobody knows where the next message starts */
+    bool ended;       /* no more batches: the rest was taken, or the next message's start is unknown */
     size_t start;     /* first byte of pending that is not in a batch */
     size_t cut;       /* where the last complete message after start ends */
     size_t at;        /* where the walk through the next message is */
@@ -164,7 +164,7 @@ split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
     return status;
 }
 
-/* Where the last batch has to end so that decoding it raises the error of the status. */
+/* The offset at which the last batch must end so that decoding it raises the error of the status. */
 static size_t
 end_of_error(const mp_splitter *splitter, mp_status status)
 {
@@ -175,7 +175,7 @@ end_of_error(const mp_splitter *splitter, mp_status status)
 
 /*
  * Makes the batch of the bytes from start to end, a shareable Array; see take. Copies the bytes only if pending cannot
- * be shared: a String that was fed, and shares its bytes with one that can be changed.
+ * be shared: a fed String may share its bytes with a mutable one.
  */
 static VALUE
 batch_new(VALUE self, size_t end)
