@@ -1,7 +1,7 @@
 /*
  * Internal.head_lines: a line for each head byte of packed messages, for `manypack inspect`: the offset, the head byte,
  * the type and the value, indented as deep as it is. lib/manypack/terminal/output/head_line.rb has the words, and makes
- * the lines of messages that are broken; this file makes the same lines of whole ones.
+ * the lines for broken messages; this file makes the same lines for whole ones.
  */
 #include "base/error.h"
 #include "base/options.h"
@@ -126,7 +126,7 @@ write_payload(writer *w, const uint8_t *p, uint32_t n)
     if (n > SHOWN_BYTES) WRITE(w, " ...");
 }
 
-/* Writes a bin; one that is a key as text, if it is text. */
+/* Writes a bin. If it is a key and text, writes the text. */
 static void
 write_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
 {
@@ -224,7 +224,7 @@ write_line(writer *w, const uint8_t *at, const mp_head *head, bool key)
     WRITE(w, "\n");
 }
 
-/* Yields the lines that there are. */
+/* Yields the lines written so far. */
 static void
 yield_lines(writer *w)
 {

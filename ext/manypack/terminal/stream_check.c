@@ -62,7 +62,7 @@ rb_checker_s_new(VALUE klass, VALUE codec)
     return self;
 }
 
-/* Walks over all bytes that are there, and sets *p to where it stopped. */
+/* Walks over the bytes up to end, and sets *p to where it stopped. */
 static mp_status
 pass_on(checker *c, const uint8_t **p, const uint8_t *end)
 {
@@ -78,7 +78,7 @@ pass_on(checker *c, const uint8_t **p, const uint8_t *end)
 }
 
 /*
- * Walks over a head that began in the piece before, on a copy of both parts. Sets *p to what follows it in this piece.
+ * Walks over a head that began in the previous piece, on a copy of both parts. Sets *p to the next byte of this piece.
  */
 static mp_status
 pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
@@ -92,7 +92,7 @@ pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
     memcpy(both + before, *p, more);
     status = pass_on(c, &at, both + before + more);
     if (status != MP_OK && status != MP_E_TRUNCATED) return status; /* too deep, for example */
-    if (at < both + before) { /* still incomplete: so the piece is used up, because MP_HEAD_MAX bytes are enough */
+    if (at < both + before) { /* still incomplete, so the piece has ended: MP_HEAD_MAX bytes would be enough */
         memcpy(c->head + before, *p, more);
         c->head_size += more;
         *p = end;

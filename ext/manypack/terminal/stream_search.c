@@ -1,6 +1,6 @@
 /*
- * One Path in the messages of a stream, for the terminal. What it finds stays bytes, so that nothing is built. The
- * messages are a part of a String: bytes, start, size.
+ * Searches the messages of a stream for a Path, for the terminal. Returns values as bytes, so that nothing is built.
+ * The messages are a part of a String: bytes, start, size.
  */
 #include "base/options.h"
 #include "core/skip.h"
@@ -59,8 +59,8 @@ search_new(stream_search *s)
 }
 
 /*
- * Searches the next message. sink, found and scalar: see mp_search. Returns true if the search was stopped: it did not
- * come to the end of the message.
+ * Searches the next message. sink, found and scalar: see mp_search. Returns true if the search was stopped before the
+ * end of the message.
  */
 static bool
 search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
@@ -80,7 +80,7 @@ search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
 static bool
 true_of_next_p(stream_search *s)
 {
-    mp_search search = search_new(s); /* which may make the program again, and the filter with it */
+    mp_search search = search_new(s); /* it may make the program, and so the filter, again */
     mp_row row;
     bool result = mp_condition_true_over_p(&search, mp_program_filter(&s->program), s->at, &row);
 
@@ -91,7 +91,7 @@ true_of_next_p(stream_search *s)
 /* Of an array with a 32-bit count. */
 enum { GROUP_HEAD = 0xdd, GROUP_HEAD_SIZE = 5 };
 
-/* Writes the count of the array whose head is at `start`. Without an element there is no array. */
+/* Writes the count of the array whose head is at `start`. Removes the array if it is empty. */
 static void
 close_group(VALUE found, long start)
 {

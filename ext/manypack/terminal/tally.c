@@ -1,7 +1,7 @@
 /*
  * Manypack::Tally: counts what messages are made of, for `manypack stat`: the heads, the bytes by path, the depths and
- * the sizes. A path is a node of a tree, whose number a table finds by the node around it and the key, so each head
- * costs one look, however deep it is. Keys of all arrays are one, and so are all keys after a number of paths.
+ * the sizes. A path is a node of a tree. A table finds its number by the node around it and the key: one look-up for
+ * each head, at any depth. All indices of an array count as one key, and so do all keys after NODES_MAX paths.
  *
  *     tally = Tally.new
  *     tally.add(bytes, start, size)   # whole messages
@@ -49,7 +49,7 @@ typedef struct {
     uint64_t messages, size;
     uint64_t heads[256], depths[DEPTH_MAX], sizes[65]; /* sizes: by the bits of a message's size */
     uint32_t count;         /* nodes; the first is the message */
-    uint32_t other;         /* the node of what has no node of its own; 0 if there is none yet */
+    uint32_t other;         /* the node for all paths without a node of their own; 0 if there is none yet */
     uint16_t table[TABLE_SIZE]; /* numbers of nodes; 0: free */
     node nodes[NODES_MAX + 2];
 } tally;
@@ -102,7 +102,7 @@ rb_tally_s_new(VALUE klass)
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-/* The key of a map, as a Path names it: a bin of ASCII is found as text, other bytes that are no text as bytes. */
+/* The key of a map, as a Path names it: a bin of ASCII is text, other bytes that are not text stay bytes. */
 static key
 key_read(const uint8_t *p, const mp_head *head)
 {
@@ -129,7 +129,7 @@ key_read(const uint8_t *p, const mp_head *head)
     }
 }
 
-/* Any hash will do: there are few nodes, so few that look for a place can meet. */
+/* Any hash will do: there are few nodes, so few of them can collide. */
 static uint32_t
 hash_of(uint32_t around, key k)
 {
@@ -148,7 +148,7 @@ node_p(const node *n, uint32_t around, uint32_t hash, key k)
            (!k.n || !memcmp(n->key, k.bytes, k.n));
 }
 
-/* The node of what comes after too many others: [*] of the message. */
+/* The node for paths after the first NODES_MAX: [*] of the message. */
 static uint32_t
 other_node(tally *t)
 {
@@ -311,14 +311,14 @@ rb_tally_heads(VALUE self)
     return numbers(tally_get(self)->heads, 256);
 }
 
-/* call-seq: tally.depths -> Array: how many messages are so deep */
+/* call-seq: tally.depths -> Array: number of messages by depth */
 static VALUE
 rb_tally_depths(VALUE self)
 {
     return numbers(tally_get(self)->depths, DEPTH_MAX);
 }
 
-/* call-seq: tally.sizes -> Array: how many messages have a size of so many bits */
+/* call-seq: tally.sizes -> Array: number of messages by the number of bits in their size */
 static VALUE
 rb_tally_sizes(VALUE self)
 {
