@@ -1,7 +1,7 @@
 /*
  * The canonical form: the first walk checks it and finds the order of keys, the second writes in that order. The first
- * walks like skip.c, but keeps the previous key of each open map, to compare the next key with it, and the places of
- * the map's pairs, to sort them. The second jumps back and forth from pair to pair.
+ * walks like skip.c, but keeps for each open map its previous key, to compare the next key with it, and the offsets of
+ * its pairs, to sort them. The second jumps back and forth from pair to pair.
  */
 #include "canonical.h"
 
@@ -14,7 +14,7 @@
 
 typedef struct {
     mp_head head;                     /* the payload of a timestamp is its shortest body */
-    const uint8_t *at, *next;         /* its head; what follows the head and the payload */
+    const uint8_t *at, *next;         /* its head; the byte after the head and the payload */
     uint8_t timestamp[MP_TIMESTAMP_MAX];
 } object;
 
@@ -78,8 +78,8 @@ nan_p(const object *o)
 }
 
 /*
- * Writes a float32 if that keeps the value, otherwise a float64, and only one NaN. Goes through bits, because an x87
- * computes with more precision.
+ * Writes a float32 if that keeps the value, otherwise a float64; all NaNs become the same one. Compares bits, because
+ * an x87 computes with more precision.
  */
 static uint8_t *
 put_real(uint8_t *to, double d)
@@ -132,7 +132,7 @@ canonical_p(const object *o)
 /* --- the canonical sequence ------------------------------------------------------------------------- */
 
 /*
- * The nodes are the maps whose pairs change places, the maps around them, and all pairs of both. They form a tree: a
+ * The nodes are the maps whose pairs are reordered, the maps around them, and all pairs of both. They form a tree: a
  * map holds pairs, and a pair holds maps, with any number of arrays in between. A link is twice the index of a node,
  * plus UP if it leads back to the node that holds the list.
  */
@@ -162,7 +162,7 @@ link_up_to(size_t index)
 /* A position in the bytes that visits objects in canonical order. */
 typedef struct {
     const uint8_t *p;
-    const uint8_t *turn; /* where it jumps instead of going on; NULL without nodes */
+    const uint8_t *turn; /* where it jumps instead of continuing; NULL without nodes */
     size_t link;         /* at turn: down into the map that begins there, or UP from the pair that ends there */
 } cursor;
 
@@ -203,7 +203,7 @@ cursor_turn(cursor *c, const node *nodes)
 
 /* --- the order of keys ------------------------------------------------------------------------------ */
 
-/* The first kind of a kind's type stands for all kinds of that type. */
+/* The type of a kind, as the first of the kinds with that type. */
 static mp_kind
 type_of(mp_kind kind)
 {
@@ -308,7 +308,7 @@ typedef struct {
     uint32_t n;           /* pairs or elements */
     bool map_p, unordered;
     uint8_t keys;         /* open container keys, this one included */
-    uint8_t key_depth;    /* open containers from the outermost of those keys on */
+    uint8_t key_depth;    /* open containers from the outermost of these keys inwards */
 } frame;
 
 typedef struct {
@@ -433,8 +433,8 @@ merge_runs(walk *w, const size_t *runs, size_t *sorted)
 }
 
 /*
- * Sorts the pairs of a map by merging, in which each comparison puts one pair in its place. A heap could compare the
- * same two long keys once for every short key. *first is the link to the first pair, before and after.
+ * Sorts the pairs of a map by merging, because each comparison places one pair. A heap could compare the same two long
+ * keys once for every short key. *first is the link to the first pair, before and after.
  */
 static mp_status
 sort_pairs(walk *w, size_t map, size_t *first)
@@ -459,7 +459,7 @@ sort_pairs(walk *w, size_t map, size_t *first)
     return merge_runs(w, runs, first);
 }
 
-/* Closes a map. Keeps its nodes only if something inside it changes places. */
+/* Closes a map. Keeps its nodes only if something inside it is reordered. */
 static mp_status
 map_ends(walk *w, const frame *f)
 {

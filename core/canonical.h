@@ -27,8 +27,8 @@
  *
  * At most max_depth containers may be open; in keys, limit.h allows fewer. open and nodes are working memory: their
  * contents do not matter, but each block must be aligned like a uint64_t. open takes 72 bytes for each open container,
- * nodes 32 bytes for each map and each pair; a finished map frees its nodes if nothing inside it changes places. A
- * window that cannot grow may leave by longjmp: the functions own nothing. Then *p has not moved.
+ * nodes 32 bytes for each map and each pair; a finished map frees its nodes if nothing inside it is reordered. A window
+ * that cannot grow may leave by longjmp: the functions own nothing. Then *p has not moved.
  *
  * Takes linear time, and n log n for maps whose keys must be sorted. Depth takes no C stack.
  */

@@ -1,6 +1,6 @@
 /*
- * The checks that options of an unpacker ask for, as far as a tape can make them without building objects. Malformed
- * bytes are refused anyway.
+ * The checks that an unpacker's options require, as far as a tape can make them without building objects. Malformed
+ * bytes are refused in any case.
  */
 #ifndef MP_CHECK_H
 #define MP_CHECK_H

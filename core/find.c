@@ -1,7 +1,7 @@
 /*
  * Cursors. A cursor skips scalars itself. It skips a container by its entry in the tape, an index of containers
- * (tape.h), or without a tape by walking over its contents. It keeps only its place in one container, so that finding a
- * key near the start of a large message costs next to nothing.
+ * (tape.h), or without a tape by walking over its contents. It keeps only its position in one container, so that
+ * finding a key near the start of a large message costs next to nothing.
  */
 #include "find.h"
 
@@ -22,7 +22,7 @@ mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
     return MP_OK;
 }
 
-/* The offset of the object in which the bytes end. Everything from `at` to that object is well formed. */
+/* The offset of the object inside which the bytes end. All objects from `at` to it are well formed. */
 static size_t
 truncated_head(const mp_look *look, size_t at)
 {
@@ -140,7 +140,7 @@ same_fixstr_p(const mp_key *key, const uint8_t *p, uint32_t n)
 
 /*
  * Fast path (looks/a scalar near the end): skips a fixstr if the wanted key is a str, an Integer if it is one. Sets
- * *same if it is that key. False for any other key, and near the end of the bytes.
+ * *same if it is that key. Returns false for any other key, and near the end of the bytes.
  */
 MP_INLINE bool
 skip_short_key(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *same)
@@ -180,8 +180,8 @@ skip_any_key(mp_cursor *cursor, const mp_key *key, bool *same)
 #define FEW_OBJECTS 8
 
 /*
- * Skips a container. One that holds nothing but leaves costs no walk, nor a look into the tape; in others the walk
- * begins after leaves.
+ * Skips a container. If it holds only leaves, needs neither a walk nor the tape; otherwise the walk begins after its
+ * first leaves.
  */
 static mp_status
 skip_value(mp_cursor *cursor)

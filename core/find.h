@@ -66,7 +66,7 @@ mp_status mp_cursor_next(mp_cursor *cursor);
 /* Skips n objects, or all objects that are left. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
 
-/* Moves *p over at most n leaves, up to what mp_leaf_over does not move over. Returns how many are left. */
+/* Moves *p over at most n leaves, up to the first object that mp_leaf_over refuses. Returns how many are left. */
 MP_INLINE uint64_t
 mp_leaves_over(const uint8_t **p, const uint8_t *end, uint64_t n)
 {
@@ -100,7 +100,7 @@ typedef enum {
  */
 mp_status mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value);
 
-/* A key, and of a str up to 8 bytes as a word that is compared under a mask. */
+/* A key, and up to 8 bytes of a str key as a word that is compared under a mask. */
 typedef struct {
     mp_key key;
     uint32_t n; /* the size of a str; UINT32_MAX of any other key */
@@ -128,8 +128,8 @@ typedef struct {
 void mp_wanted_add(mp_wanted *wanted, const mp_key *key);
 
 /*
- * Searches a map for several keys, from the cursor to the end. Sets the place of each in values to the offset of its
- * value, or to 0; of equal keys to that of the first, or of the last.
+ * Searches a map for several keys, from the cursor to the end. Sets the element of values for each key to the offset of
+ * its value, or to 0. Of equal keys the first counts or, if `last`, the last.
  */
 mp_status mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values);
 

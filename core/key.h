@@ -73,8 +73,8 @@ mp_key mp_key_read(const uint8_t *p, const uint8_t *end);
 
 /*
  * Orders keys; 0 if they are the same key in a Ruby Hash. A str and a bin are the same key if they have the same ASCII
- * bytes, because Ruby's Strings are. Two exts, arrays or maps are the same only if their encodings are: otherwise only
- * building them could tell. NaNs with the same bits are the same, although in a Hash they are not.
+ * bytes, because Ruby's Strings are. Two exts, arrays or maps are the same only if their encodings are equal: any other
+ * equality shows only when they are built. NaNs with the same bits are the same, although in a Hash they are not.
  */
 int mp_key_compare(const mp_key *a, const mp_key *b);
 

@@ -1,7 +1,7 @@
 /*
- * Tables of keys. A slot has only the offset of a key, so a search reads the keys that it passes from the message.
- * Strings are hashed by SipHash-1-3, which strangers cannot predict without the seed; for numbers, multiplication by a
- * secret odd number is as good and takes a fraction of the time.
+ * Tables of keys. A slot holds only the offset of a key, so a search reads the keys of the slots that it passes from
+ * the message. Strings are hashed by SipHash-1-3, which strangers cannot predict without the seed; for numbers,
+ * multiplying by a secret odd number is as good and takes a fraction of the time.
  */
 #include "key_table.h"
 
@@ -48,7 +48,7 @@ text_hash(const uint64_t seed[2], const uint8_t *p, size_t n)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* Multiplies twice: after one multiplication, numbers that follow one another would be in neighboring slots. */
+/* Multiplies twice: after a single multiplication, consecutive numbers would be in neighboring slots. */
 static uint64_t
 number_hash(const uint64_t seed[2], uint64_t bits)
 {

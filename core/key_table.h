@@ -1,5 +1,5 @@
 /*
- * A hash table of the keys of a map, in which a search takes the same time wherever the key is, and if it is missing.
+ * A hash table of the keys of a map: a search takes the same time for any key, and for a missing one.
  *
  *   mp_key_table table = {.slots = zeros, .capacity = mp_key_table_slots(n), .most = n,
  *                         .seed = {random, random}, .which = MP_FIND_FIRST};
@@ -8,8 +8,8 @@
  *   status = mp_key_table_fill(&table, &cursor);          // if not MP_OK the map is malformed, the table of no use
  *   value = mp_key_table_find(&table, bytes, size, &key); // the value's offset; 0 without such a key
  *
- * Keys that are arrays, maps or exts are not in the table, and NaN is not, because no search finds it. Nobody who does
- * not know the seed can make a map whose keys collide.
+ * Keys that are arrays, maps or exts are not in the table, and NaN is not, because no search finds it. Without the
+ * seed, nobody can make a map whose keys collide.
  */
 #ifndef MP_KEY_TABLE_H
 #define MP_KEY_TABLE_H
@@ -18,15 +18,15 @@
 
 typedef struct {
     uint32_t *slots;     /* in the caller's memory: offsets of keys, 0 in an unused slot */
-    uint32_t capacity;   /* how many those are */
-    uint32_t most, used; /* how many different keys it may have, fewer than slots; and has */
+    uint32_t capacity;   /* number of slots */
+    uint32_t most, used; /* how many different keys it may hold, fewer than capacity; and holds */
     uint64_t seed[2];
     mp_find_which which; /* MP_FIND_FIRST or MP_FIND_LAST */
     bool twice;          /* a key is in the map twice: only a search by the same `which` may use the table */
     bool others;         /* the map has keys that are not in the table */
 } mp_key_table;
 
-/* How many slots the table of n pairs should have: half of them are unused. UINT32_MAX if that is more than it can. */
+/* How many slots a table of n pairs should have: half of them stay unused. At most UINT32_MAX. */
 MP_INLINE uint32_t
 mp_key_table_slots(uint32_t n)
 {

@@ -1,4 +1,4 @@
-/* Places in arrays: a second walk, over the elements of long arrays alone, with the tape that the first has made. */
+/* Places in arrays: a second walk, over the elements of long arrays only, with the tape from the first walk. */
 #include "places.h"
 
 /* The elements of a long array that the tape has passed; 0 for a map or an array of at most 15 elements. */
@@ -52,7 +52,7 @@ mp_places_go(const mp_places *places, uint32_t entry, mp_cursor *cursor, uint32_
 {
     uint32_t first = places->first[entry], count = places->first[entry + 1] - first, place = n / MP_PLACES_STEP;
 
-    if (place > count) place = count; /* the last elements, and those that a malformed message lacks */
+    if (place > count) place = count; /* for the last elements, and for missing elements of a malformed message */
     if (place) {
         cursor->at = places->at[first + place - 1];
         cursor->left -= (uint64_t)place * MP_PLACES_STEP;

@@ -1,6 +1,6 @@
 /*
  * Where every 8th element of the long arrays in a message is: moving to one takes at most 7 steps. Made once, for a
- * tape that has come to its end, and never written again.
+ * complete tape, and never written again.
  *
  *   mp_places places = {.first = memory};          // for tape.count + 1 numbers
  *
@@ -22,7 +22,7 @@
 #define MP_PLACES_STEP 8
 
 typedef struct {
-    uint32_t *first; /* by entry of the tape: which place is the first of the array; then how many there are */
+    uint32_t *first; /* for each entry of the tape: index of its first place; then the number of places */
     uint32_t *at;    /* the offsets of elements 8, 16 and so on of one array after the other */
 } mp_places;
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* MP_PLAIN_C leaves out everything that needs GNU C, to test what other compilers get. */
+/* MP_PLAIN_C omits everything that needs GNU C, to test the code for other compilers. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(MP_PLAIN_C)
 #define MP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define MP_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -43,7 +43,7 @@
 
 /*
  * For a word that one thread stores and others load: a thread that sees the new word also sees everything that was
- * written before it. Without atomics of the compiler, volatile has to do, as it does with MSVC.
+ * written before it. Without compiler atomics, volatile must suffice, as it does with MSVC.
  */
 #if defined(__ATOMIC_ACQUIRE) && defined(__ATOMIC_RELEASE)
 #define MP_LOAD_ACQUIRE(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
@@ -61,8 +61,8 @@
 #define MP_STATIC_ASSERT(name, condition) typedef char mp_assert_##name[(condition) ? 1 : -1]
 
 /*
- * Declares that n bytes hold nothing yet, or nothing that is still needed. With MP_CANARIES they become 0xc1, which is
- * never a head, so that a test notices if they appear in output; otherwise this does nothing.
+ * Declares that n bytes are uninitialized or no longer needed. With MP_CANARIES they become 0xc1, which is never a
+ * head, so that a test notices if they appear in output; otherwise this does nothing.
  */
 MP_INLINE void
 mp_poison(void *bytes, size_t n)
@@ -204,9 +204,9 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
 }
 
 /*
- * Blocks of 16 bytes that are looked at together: by SSE2, which every x86-64 has, or NEON, which every ARM64 has.
- * Without them MP_HAS_BLOCKS is false, and most of these functions only stand in. A mask has MP_MASK_STEP bits for
- * each byte, the lowest for the first one.
+ * Blocks of 16 bytes that are examined together: by SSE2, which every x86-64 has, or NEON, which every ARM64 has.
+ * Without them MP_HAS_BLOCKS is false, and most of these functions are stubs. A mask has MP_MASK_STEP bits for each
+ * byte, the lowest for the first one.
  */
 #if defined(__SSE2__) && !defined(MP_PLAIN_C)
 #include <emmintrin.h>

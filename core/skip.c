@@ -1,7 +1,7 @@
 /*
- * The one walk behind skip, validate, measure and split. A constant tells what each does in addition, and the compiler
+ * The one walk behind skip, validate, measure and split. A constant selects the extra work of each, and the compiler
  * drops the rest. The walk keeps one number for each open container, so that it can stop at any byte and continue in
- * another block. Other walks keep more, and the tops of their files tell what; all of them step by wire.h.
+ * another block. Other walks keep more, as the tops of their files say; all of them step by wire.h.
  */
 #include "skip.h"
 
@@ -68,7 +68,7 @@ object_passed(mp_walk *walk)
     return true;
 }
 
-/* Moves *p over the open payload as far as there are bytes. True at its end. */
+/* Moves *p over the open payload, at most to the end of the bytes. True if the payload has ended. */
 MP_INLINE bool
 payload_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
@@ -132,9 +132,9 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
 }
 
 /*
- * Fast path (skip/Twitter) inside containers while many bytes are ahead, with the place in the innermost container in
- * a register.
- * Stops at a payload that does not end here, a bad head, or a container too many. True at the end of the walk.
+ * Fast path (skip/Twitter) inside containers while many bytes are ahead, with the innermost container's state in a
+ * register. Stops at a payload that does not end here, a bad head, or one container too many. True at the end of the
+ * walk.
  */
 MP_INLINE bool
 stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)

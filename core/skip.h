@@ -55,9 +55,7 @@ mp_status mp_split(mp_walk *walk, mp_run *run, const uint8_t *end, uint64_t obje
 /* Counts an object that the caller has skipped itself. True if it was the last object of the walk. */
 bool mp_walk_object_passed(mp_walk *walk);
 
-/*
- * mp_walk_missing looks at this many open containers, from the innermost on: all of them would cost time at each byte.
- */
+/* mp_walk_missing counts only this many innermost containers: counting all of them would cost time at each byte. */
 #define MP_MISSING_LEVELS 64
 
 /*

@@ -1,5 +1,5 @@
 /*
- * The list of everything that can be wrong with bytes. The binding turns a status into an exception, the tests into a
+ * The list of everything that can be wrong with bytes. The binding turns a status into an exception; tests use its
  * name.
  */
 #ifndef MP_STATUS_H

@@ -1,7 +1,7 @@
 /*
  * The walk that writes a tape. The entries of open containers are its stack; when a container is closed, its stack
  * entry becomes its tape entry. Walks like skip.c, but keeps an entry for each container that is not small, so that no
- * reader walks over one twice. For that it needs all bytes in one place, and memory for the entries.
+ * reader walks over one twice. For that it needs all bytes in one block, and memory for the entries.
  */
 #include "tape.h"
 
@@ -45,8 +45,8 @@ container_close(mp_tape *tape)
 }
 
 /*
- * Makes room for n unused entries, or returns MP_E_NO_ROOM. That is also the status while grow runs, which may not
- * return.
+ * Makes room for n unused entries, or returns MP_E_NO_ROOM. MP_E_NO_ROOM is also the status while grow runs, because
+ * grow may not return.
  */
 static mp_status
 make_room(mp_tape *tape, uint32_t n)
@@ -395,9 +395,9 @@ strider_keys_differ_p(const strider *s, const mp_tape *tape)
 }
 
 /*
- * Fast path (looks/check all of it) inside containers while many bytes are ahead, with the place in the innermost
- * container in registers. Ends with the outermost container, and where head_passed has to take over. checked is a
- * constant in each caller.
+ * Fast path (looks/check all of it) inside containers while many bytes are ahead, with the innermost container's state
+ * in registers. Ends with the outermost container, and where head_passed must take over. checked is a constant in each
+ * caller.
  */
 MP_INLINE void
 stride(mp_tape *tape, const bool checked)
@@ -484,7 +484,7 @@ mp_tape_finish(mp_tape *tape)
     return tape->status;
 }
 
-/* The first entry at or after an offset. Steps from the start that double find the outermost ones quickly. */
+/* The first entry at or after an offset. Doubling steps from the start find the outermost ones quickly. */
 static uint32_t
 entry_from(const mp_tape *tape, uint32_t offset)
 {

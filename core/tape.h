@@ -11,7 +11,7 @@
  *   if (status == MP_OK && tape.at < size) ...  // other bytes follow the message
  *   status = mp_tape_over(&tape, offset, &near, &end); // end of the container at offset
  *
- * With tape.checks, set before the walk, it refuses what an unpacker with these options refuses. unique_keys
+ * With tape.checks, set before the walk, it refuses messages that an unpacker with these options refuses. unique_keys
  * costs at most n log n comparisons for a map of n keys and, while the map is being closed, an entry for each key.
  *
  * If a tape keeps no closed containers and ends at an offset, its entries are the containers around that offset, from
@@ -95,7 +95,7 @@ mp_tape_blame(const mp_tape *tape)
     return tape->status == MP_E_DUPLICATE_KEY ? tape->entries[tape->innermost].offset : tape->at;
 }
 
-/* How many objects of an open container come before the object that the walk is at. */
+/* How many objects of an open container come before the current object of the walk. */
 uint32_t mp_tape_place(const mp_tape *tape, uint32_t entry);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "platform.h"
 
-/* Entries are in the order of the message. An open container is one that the walk is inside of. */
+/* Entries are in the order of the message. A container is open while the walk is inside it. */
 typedef struct {
     uint32_t offset; /* of the head */
     uint32_t end;    /* offset after it; if open, the entry of the container around it, which is never above offset */

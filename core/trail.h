@@ -18,8 +18,8 @@
  *   trail.marks = ...                           // as many as the tape has entries; grow makes room for both
  *   if (mp_trail_go_on(&trail, offset)) ...     // then the steps, as above
  *
- * A trail with marks goes on to a later place of the same message. All its walks together take time in proportion to
- * the last offset, times the number of maps around it at most.
+ * A trail with marks can continue to a later offset of the same message. All its walks together take time in proportion
+ * to the last offset, at most times the number of maps around it.
  */
 #ifndef MP_TRAIL_H
 #define MP_TRAIL_H
@@ -27,7 +27,7 @@
 #include "tape.h"
 #include "wire_table.h"
 
-/* The last key in a map that a trail has led to: the next is looked for from there on. */
+/* The last key in a map on the trail: the search for the next key starts there. */
 typedef struct {
     uint32_t map;   /* the offset of the map's head */
     uint32_t place; /* objects before the key */
@@ -56,7 +56,7 @@ bool mp_trail_walk(mp_trail *trail);
  */
 bool mp_trail_go_on(mp_trail *trail, size_t offset);
 
-/* A container on the trail, and the place in it of the next container or of the object. */
+/* A container on the trail, and the index or key in it of the next container or of the object. */
 typedef struct {
     mp_kind kind;   /* MP_ARRAY or MP_MAP */
     uint32_t index; /* in an array */

@@ -1,6 +1,6 @@
 /*
- * Finds out whether a map has a key twice, by sorting its keys. The keys are in entries of a tape: offset and end are
- * those of the key, next is its signature. tape.c finds the keys.
+ * Detects a duplicate key in a map by sorting its keys. tape.c puts the keys into entries of a tape: offset and end are
+ * those of the key, next is its signature.
  */
 #include "unique.h"
 
@@ -23,7 +23,7 @@ compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
     return compare_bytes(bytes, a, b);
 }
 
-/* Moves the key at a place in a heap of n down until no key below it is greater. */
+/* Moves the key at index `at` in a heap of n down until no key below it is greater. */
 static void
 sift(const uint8_t *bytes, mp_tape_entry *heap, size_t at, size_t n)
 {
@@ -57,7 +57,7 @@ sort(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
 /* With this many bits, 16 different keys set 16 different bits in 15 of 16 cases. */
 enum { BITS_LOG2 = 11, BITS = 1 << BITS_LOG2 };
 
-/* True if a few bits of their signatures tell that all keys differ: then nothing has to be sorted. */
+/* True if a few bits of their signatures prove that all keys differ, so that they need not be sorted. */
 static bool
 bits_differ_p(const mp_tape_entry *keys, size_t n)
 {

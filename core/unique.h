@@ -1,7 +1,4 @@
-/*
- * Finds out whether a map has the same key twice, in n log n comparisons for any bytes: there is no hash table to
- * flood.
- */
+/* Detects a duplicate key in a map, in n log n comparisons for any bytes: there is no hash table to flood. */
 #ifndef MP_UNIQUE_H
 #define MP_UNIQUE_H
 

@@ -76,7 +76,7 @@ mp_row_count(const uint8_t *p, mp_wire_row row)
     }
 }
 
-/* The size of an object whose head byte tells it; 0 for an array, a map, and where a length follows the head byte. */
+/* The size of an object if its head byte tells it; 0 for an array, a map, and if a length follows the head byte. */
 MP_INLINE uint32_t
 mp_row_size(mp_wire_row row)
 {
@@ -111,7 +111,7 @@ mp_payload_present_p(const uint8_t *p, uint32_t n, const uint8_t *end)
     return MP_LIKELY(n <= (size_t)(end - p));
 }
 
-/* The parts of a head. Parts that its kind does not have are zero. */
+/* The parts of a head. Parts that the kind does not have are zero. */
 typedef struct {
     mp_kind kind;
     int8_t ext_type;         /* EXT */
@@ -258,7 +258,7 @@ mp_skip_point(const uint8_t **p, uint64_t held)
     return true;
 }
 
-/* Moves *p over at most n such arrays, one after the other. Returns how many these are. */
+/* Moves *p over at most n consecutive arrays of two float64. Returns how many it has passed. */
 MP_INLINE uint64_t
 mp_skip_points(const uint8_t **p, const uint8_t *end, uint64_t n)
 {
@@ -348,8 +348,8 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
 }
 
 /*
- * Moves *p over a leaf, wherever it is. False, and *p does not move, if it is a container or not all there; near the
- * end also if its size is in a field, or if it is an empty container.
+ * Moves *p over a leaf, even near the end. If it is a container or incomplete, returns false and does not move *p; near
+ * the end also if its size is in a field, or if it is an empty container.
  */
 MP_INLINE bool
 mp_leaf_over(const uint8_t **p, const uint8_t *end)
