@@ -10,7 +10,7 @@
 
 typedef struct {
     VALUE codec;     /* a Codec; 0 before initialize, and in the default factory */
-    mp_types *types; /* of the Codec, held because that may be freed first; only for dsize; or NULL */
+    mp_types *types; /* the Codec's, held because the Codec may be freed first; only for dsize; or NULL */
     bool is_default; /* DefaultFactory: its codec is mp_default_codec, so only `types` changes */
 } mp_factory;
 
@@ -63,7 +63,7 @@ factory_get(VALUE self)
     return factory;
 }
 
-/* True if the method is to call other methods of the Factory: one is redefined, and the msgpack gem would call it. */
+/* True if the method must call other methods of the Factory, as the msgpack gem does, because one is redefined. */
 static bool
 by_methods_p(VALUE self, int api, int argc, const VALUE *argv)
 {
@@ -209,7 +209,7 @@ rb_factory_codec(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 0, 1);
     if (argc) options = argv[0];
-    else if (mp_lenient_p(api)) options = rb_hash_new(); /* for the Codec has to know by which name it was asked for */
+    else if (mp_lenient_p(api)) options = rb_hash_new(); /* so that the Codec knows the name it was asked for by */
     return mp_codec_with_options(factory_codec(self), options, MP_CONFIGURES | MP_LOOKS | api);
 }
 

@@ -89,7 +89,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes JSON and what is in terminal/. lib/manypack/terminal.rb, which only the program loads, calls it. */
+/* Makes JSONText and the classes in terminal/. Called by lib/manypack/terminal.rb, which only the program loads. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {

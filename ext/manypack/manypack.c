@@ -37,7 +37,7 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 
 NORETURN(static void raise_no_source(VALUE source, int api));
 
-/* The msgpack gem calls read, and so raises NoMethodError. */
+/* If mp_lenient_p, calls read, as the msgpack gem does, to raise its NoMethodError. */
 static void
 raise_no_source(VALUE source, int api)
 {
@@ -83,7 +83,7 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
 /* --- Manypack --------------------------------------------------------------------------------------- */
 
 /*
- * The Factory whose methods a call has to call, because it is one of MessagePack's and one is redefined; else 0. The
+ * The Factory whose methods must be called, because the call is MessagePack's and one of them is redefined; else 0. The
  * call takes 1 to `most` arguments.
  */
 MP_INLINE VALUE

@@ -11,8 +11,8 @@ VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);
 VALUE mp_unpack(VALUE source, const mp_codec *codec, int api);
 
 /*
- * The same with options, which may have `as`, over those of a Codec object. With MP_WITH_CODEC that is only the default
- * of the method. api: see options.h.
+ * mp_unpack with options, which may include `as`, over those of a Codec object. With MP_WITH_CODEC, the options may
+ * name another Codec. api: see options.h.
  */
 VALUE mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api);
 

@@ -8,7 +8,7 @@
 static VALUE front, default_factory, factory_class;
 
 static uintptr_t redefined;        /* a method of one of the classes is not ours; never false again */
-static uintptr_t default_replaced; /* DefaultFactory is or was another one; never false again */
+static uintptr_t default_replaced; /* DefaultFactory was replaced once; never false again */
 static uintptr_t assigned;         /* mp_constants_assigned when default_replaced was found false */
 static VALUE own_options[3];
 static ID id_default_factory, id_packer, id_write, id_full_pack, id_unpacker, id_full_unpack;

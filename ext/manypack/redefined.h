@@ -1,31 +1,31 @@
 /*
  * Methods of MessagePack's classes that a program has redefined. The msgpack gem packs and unpacks by calls of
  * Factory#packer, Packer#write and Packer#full_pack, and of Factory#unpacker, Unpacker#feed and Unpacker#full_unpack;
- * programs prepend to these methods, alias and stub them. Manypack makes none of these calls, unless one of the methods
- * is no longer its own. lib/manypack/codec/redefined.rb notices that.
+ * programs prepend to these methods, alias and stub them. Manypack makes these calls only if one of the methods is
+ * redefined. lib/manypack/codec/redefined.rb notices that.
  */
 #ifndef MANYPACK_REDEFINED_H
 #define MANYPACK_REDEFINED_H
 
 #include "base/support.h"
 
-/* Called by the drop-in with the module MessagePack and its DefaultFactory. Before, nothing counts as redefined. */
+/* Called by the drop-in with the module MessagePack and its DefaultFactory. Until then, nothing counts as redefined. */
 void mp_redefined_watch(VALUE front, VALUE factory);
 
 /*
- * True if a method may be redefined that the msgpack gem calls on a Factory of MessagePack's, or on what it makes. A
+ * True if one of these methods may be redefined, for a Factory of MessagePack's or for its Packers and Unpackers. A
  * Factory of another class, or with a singleton class, may have methods of its own.
  */
 bool mp_redefined_p(VALUE factory);
 
 /*
- * The current MessagePack::DefaultFactory, if it is not the one that the drop-in has made, or if mp_redefined_p; else
- * 0. NameError if the program has removed it.
+ * The current MessagePack::DefaultFactory, if the program replaced the drop-in's, or if mp_redefined_p; else 0.
+ * NameError if the program removed it.
  */
 VALUE mp_redefined_default(void);
 
 /*
- * True if a call with these arguments after the object or source is to be made method by method. False if the last one
+ * True if a call with these arguments (after the object or source) may be made by these methods. False if the last one
  * is a Hash with an option that neither the msgpack gem nor a Packer or Unpacker has.
  */
 bool mp_called_by_methods_p(int argc, const VALUE *argv);
