@@ -14,7 +14,7 @@ typedef struct {
     bool is_default; /* DefaultFactory: its codec is mp_default_codec, so only `types` changes */
 } mp_factory;
 
-/* Since 3.3 it fits, with the object's own words, a slot of 80 bytes. */
+/* Since 3.3 it fits into a slot of 80 bytes, with the object's own words. */
 MP_STATIC_ASSERT(factory_is_small, sizeof(mp_factory) <= 48);
 
 static void

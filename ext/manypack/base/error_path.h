@@ -43,8 +43,8 @@ void mp_error_path_set_finder(mp_route_finder finder);
  * read the path unless it has a step that no Path can express, too many steps, or a key that is too long.
  *
  * Returns a frozen String, or nil if the message ends before the offset or is malformed before it. Takes time in
- * proportion to the distance from `start`, or from the place of the last path in the same message if the Ractor still
- * remembers it (caches/trails.h).
+ * proportion to the distance from `start` or, if the Ractor remembers it (caches/trails.h), from the last path in the
+ * same message.
  */
 VALUE mp_error_path_of(VALUE source, size_t start, size_t offset);
 

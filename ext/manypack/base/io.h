@@ -84,8 +84,8 @@ VALUE mp_io_call_write(VALUE io, VALUE bytes);
 
 /*
  * Writes the n bytes as IO#write does, but without a String, which takes longer than writing a short message. False if
- * it has written nothing, because write may do something else: it is not Ruby's own, or converts bytes. The bytes must
- * stay where they are, even if this call never returns.
+ * it wrote nothing, because the io's write is not Ruby's own or converts bytes. The bytes must stay where they are,
+ * even if this call never returns.
  */
 bool mp_io_write_plain(VALUE io, const void *bytes, size_t n);
 

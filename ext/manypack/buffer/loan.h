@@ -135,7 +135,7 @@ mp_loan_end(mp_loan *loan)
 
 void mp_loan_settle(mp_loan *loan, mp_bytes *bytes);
 
-/* Take a free Buffer, and release it. For callers that cannot have lost it in between. */
+/* Take a Buffer that is not taken, and release it. For callers that cannot lose it in between. */
 MP_INLINE void
 mp_loan_take(mp_loan *loan)
 {

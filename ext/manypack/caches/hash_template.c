@@ -146,7 +146,7 @@ mp_hash_of_new_keys(size_t n, const VALUE *objects)
     return hash;
 }
 
-/* Makes a template of a Hash, whose keys have this fingerprint. No key was duplicate. */
+/* Makes a template of a Hash, whose keys have this fingerprint. No two keys are equal. */
 static void
 keep(template_rings *templates, uint64_t fingerprint, VALUE hash)
 {

@@ -144,7 +144,7 @@ escaped_byte(uint8_t letter)
     }
 }
 
-/* Writes the character of the escape at *p, which is after the backslash. It takes no more bytes than the escape. */
+/* Writes the character for the escape at *p, after the backslash. It needs no more bytes than the escape. */
 static mp_json_fault
 put_escaped(const uint8_t **p, const uint8_t *end, uint8_t **to)
 {

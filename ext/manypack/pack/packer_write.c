@@ -213,8 +213,8 @@ write_short(VALUE self, VALUE obj)
 }
 
 /*
- * Runs encode with an encoder on the Buffer. If it raises, the next user of the Buffer cleans up, or at the latest the
- * return of the loan.
+ * Runs encode with an encoder on the Buffer. If it raises, the next user of the Buffer cleans up, at the latest when a
+ * loan returns.
  */
 static VALUE
 packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argument)

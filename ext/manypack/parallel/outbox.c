@@ -60,10 +60,7 @@ outbox_get(VALUE self)
     return outbox;
 }
 
-/*
- * Reads the count of the other Ractor, with a barrier: everything that Ractor did before it counted is visible
- * afterwards.
- */
+/* Reads the other Ractor's count, with a barrier: everything that it did before counting is visible afterwards. */
 static rb_atomic_t
 count_of_other(rb_atomic_t *count)
 {

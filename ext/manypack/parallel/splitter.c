@@ -18,7 +18,7 @@ typedef struct {
     size_t at;        /* where the walk through the next message is */
     uint64_t objects; /* complete messages from start to cut */
     size_t origin;    /* offset of pending in the whole input */
-    uint64_t index;   /* of the message at start */
+    uint64_t index;   /* number of the message at start */
     size_t max_bytes;
     mp_walk walk;     /* owns its memory */
 } mp_splitter;

@@ -87,7 +87,7 @@ typedef struct {
     const uint8_t *bytes; /* of a literal STR; NULL for a value in the message, or an object */
     size_t head;          /* of a value of the message: its offset */
     size_t at, n;         /* STR, BIN, EXT: the payload */
-    VALUE object;         /* OBJECT, and STR or BIN without bytes in the message; else 0 */
+    VALUE object;         /* an OBJECT, or a STR or BIN that is a Ruby String; else 0 */
 } mp_value;
 
 struct mp_condition {

@@ -79,7 +79,7 @@ candidates_of(const mp_literals *table, VALUE literals, uint64_t hash)
     return (candidates){table, literals, table->buckets ? (uint32_t)hash & table->mask : 0};
 }
 
-/* The next one; Qundef after the last. */
+/* The next candidate; Qundef after the last. */
 static VALUE
 next_candidate(candidates *c)
 {

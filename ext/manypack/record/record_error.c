@@ -100,8 +100,8 @@ found_in_json(mp_loader *l, const uint8_t *at)
 /* --- raising ---------------------------------------------------------------------------------------- */
 
 /*
- * Appends " (User#name)", or " (User)" outside of a field; nothing outside of a Record. A class without a name is left
- * out: nobody recognises its address.
+ * Appends " (User#name)", or " (User)" outside of a field; nothing outside of a Record. Omits a class without a name:
+ * nobody recognises its address.
  */
 static void
 append_blamed(VALUE text, const mp_record *record, uint32_t field)

@@ -18,7 +18,7 @@ mp_stream *mp_unpacker_checked(VALUE object);
 void mp_unpacker_set_codec(VALUE self, const mp_codec *codec);
 void mp_unpacker_set_buffer(VALUE self, VALUE buffer);
 
-/* The Buffer of an Unpacker that is not over a body, made if it has none. If it is made during a read, it is taken. */
+/* The Buffer of an Unpacker that is not over a body, made if it has none. During a read, makes it TAKEN. */
 VALUE mp_unpacker_buffer(VALUE self);
 
 /*

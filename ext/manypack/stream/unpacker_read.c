@@ -312,8 +312,8 @@ stick(run *r)
 }
 
 /*
- * Decides where reading continues after an error: after the whole top-level object that failed, or nowhere. Nowhere
- * means that the error sticks.
+ * After an error: reading continues after the whole top-level object that failed or, if its end is unknown, the error
+ * sticks.
  */
 static void
 after_error(run *r)

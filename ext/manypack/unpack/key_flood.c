@@ -15,7 +15,7 @@ container_p(VALUE key)
     return !RB_SPECIAL_CONST_P(key) && (RB_BUILTIN_TYPE(key) == T_ARRAY || RB_BUILTIN_TYPE(key) == T_HASH);
 }
 
-/* True if at most `most` of the keys at these places are different. All of them have the same hash. */
+/* True if at most `most` of the keys at these places are different. All these keys have the same hash. */
 static bool
 few_different_p(VALUE places, const VALUE *values, int most)
 {

@@ -20,7 +20,7 @@ typedef enum {
     REMOVE,
     HEAD,    /* of a container */
     ONE,     /* value or key */
-    SEVERAL, /* values, in an Array */
+    SEVERAL, /* several values, in an Array */
     CALL,    /* a Proc, which returns a value or View::REMOVED */
 } edit_kind;
 
