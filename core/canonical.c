@@ -314,7 +314,7 @@ typedef struct {
 typedef struct {
     const uint8_t *p, *end;
     size_t max_depth;
-    mp_out *open;         /* frames; the outermost frame is no container: it holds the object */
+    mp_out *open;         /* frames; the outermost frame is not a container: it holds the object */
     mp_out *nodes;        /* NULL in a check */
     size_t pair;          /* the innermost open pair */
     size_t tail;          /* the last map in that pair; the pair itself while there is none */

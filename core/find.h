@@ -57,7 +57,7 @@ typedef struct {
     mp_kind kind;
 } mp_cursor;
 
-/* Opens the container at offset, which must be inside the bytes. For an object that is no container, left is 0. */
+/* Opens the container at offset, which must be inside the bytes. For an object that is not a container, left is 0. */
 mp_status mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset);
 
 /* Skips one object. cursor->left must not be 0. */

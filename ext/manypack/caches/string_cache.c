@@ -1,4 +1,4 @@
-/* The cold half of the caches of Strings: searches all places, makes what is not there, and bypasses the cache. */
+/* The cold half of the caches of Strings: searches all places, makes missing objects, and bypasses the cache. */
 #include "caches/string_cache.h"
 
 #include "core/utf8.h"

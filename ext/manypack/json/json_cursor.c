@@ -1,4 +1,4 @@
-/* Reads strings, numbers and words of JSON, and says what is wrong with them. */
+/* Reads strings, numbers and words of JSON, and sets the fault of invalid ones. */
 #include "json/json_cursor.h"
 
 #include "core/utf8.h"

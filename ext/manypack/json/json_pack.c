@@ -418,7 +418,7 @@ put_word(mp_json_packer *t, const char *word, size_t n, uint8_t head, const uint
     return p;
 }
 
-/* Writes the value at p, which is no container. */
+/* Writes the value at p, which is not a container. */
 MP_INLINE const uint8_t *
 put_scalar(mp_json_packer *t, const uint8_t *p)
 {

@@ -146,7 +146,7 @@ write_str(mp_json_writer *w, const mp_head *head)
     return MP_OK;
 }
 
-/* Writes a value that is no container, and moves after it. */
+/* Writes a value that is not a container, and moves after it. */
 static MP_NOINLINE mp_status
 write_scalar(mp_json_writer *w)
 {

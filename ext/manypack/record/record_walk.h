@@ -15,7 +15,7 @@ typedef struct {
     size_t first;             /* where its values begin on the value stack; Qundef for fields without a value */
     const uint8_t *at;        /* its head */
     const mp_tag_key *tag_keys; /* as in mp_loader */
-    bool keys_may_collide;    /* some unknown key is no String, Symbol or Integer */
+    bool keys_may_collide;    /* an unknown key is not a String, Symbol or Integer */
     long errors;              /* number of errors kept before this Record */
     mp_place place;
 } mp_record_walk;

@@ -235,7 +235,7 @@ NORETURN(void mp_stream_raise_truncated(const mp_stream *u));
 /* Raises EOFError if the input ends after a whole object, as at the end of an IO, and otherwise TruncatedError. */
 NORETURN(void mp_stream_raise_end(const mp_stream *u));
 
-/* Raises an error after which nobody knows where the next object starts. The message has `objects` objects so far. */
+/* Raises an error after which the next object's start is unknown. The message has `objects` objects so far. */
 NORETURN(void mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame));
 
 #endif

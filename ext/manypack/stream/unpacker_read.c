@@ -666,7 +666,7 @@ mp_unpacker_each(VALUE self, bool strict)
     RB_GC_GUARD(self);
 }
 
-/* Skips the object at *p if it is no container and does not extend beyond end. */
+/* Skips the object at *p if it is not a container and does not extend beyond end. */
 static bool
 leaf_skipped(const uint8_t **p, const uint8_t *end)
 {

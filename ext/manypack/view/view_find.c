@@ -150,7 +150,7 @@ rb_view_values_at(int argc, VALUE *argv, VALUE self)
     return values;
 }
 
-/* Digs for the remaining keys in an object that is no container, as Hash#dig does. */
+/* Digs for the remaining keys in an object that is not a container, as Hash#dig does. */
 static VALUE
 dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
 {
