@@ -129,6 +129,23 @@ class JSONTextsTest < Minitest::Test
     assert_equal [1, *3..6_002], odd.map(&:last)
   end
 
+  # White space between texts is let go, and what can be no text is refused before the io ends.
+  def test_nothing_is_kept_that_is_no_beginning_of_a_text
+    kept = []
+    io = Script.new(["[1]", *([" \n"] * 1_000), "2", " "])
+    texts = LINES.new(Manypack::Codec.new, io)
+    io.define_singleton_method(:readpartial) { |most| super(most).tap { kept << texts.instance_variable_get(:@rest).bytesize } }
+    found = []
+    texts.each { |bytes| found << Manypack.unpack(bytes) }
+    assert_equal [[1], 2], found
+    assert_operator kept.max, :<, 5
+    [["1", ","], ["tru", "}"], ["[1]", "]", "]"], ["1", "é"], ["1", "\0"], ["\"a\"", ":", ":"]].each do |pieces|
+      endless = Script.new([*pieces, *([pieces.last] * 100)])
+      assert_raises(Manypack::JSONError) { Manypack.foreach_json(endless) { nil } }
+      assert_operator endless.answers.size, :>, 95
+    end
+  end
+
   # What IoAnswersTest demands of all that read from an io.
   Converts = Struct.new(:to_str)
   Script = Struct.new(:answers) { def readpartial(_most) = answers.shift.then { |answer| answer.is_a?(Exception) ? raise(answer) : answer } }

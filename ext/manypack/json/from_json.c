@@ -386,11 +386,21 @@ rb_internal_write_all(VALUE self, VALUE io, VALUE packed)
 /* The states of a search for the end of a text. */
 enum { BEFORE, SCALAR, STRING, INSIDE, INSIDE_STRING };
 
+/* True for the bytes of numbers and words. */
+static bool
+scalar_byte_p(uint8_t byte)
+{
+    uint8_t letter = byte | 0x20;
+
+    return (byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z') || byte == '.' || byte == '-' || byte == '+';
+}
+
 /*
  * call-seq: Internal.json_end(bytes, from, state) -> [true or false, Integer, Integer]
  *
- * Searches on for the end of the text at the start of a String, from an offset on. Returns true if it is there, how far
- * it came, and the state to go on with: depth * 8 + what it is in. The state at first is 0.
+ * Searches on for the end of the text at the start of a String, from an offset on. Returns true if it is there, or if
+ * there is no text, only white space; how far it came; and the state to go on with: depth * 8 + what it is in. The
+ * state at first is 0.
  */
 static VALUE
 rb_internal_json_end(VALUE self, VALUE bytes, VALUE from, VALUE state_before)
@@ -418,14 +428,14 @@ rb_internal_json_end(VALUE self, VALUE bytes, VALUE from, VALUE state_before)
             state = INSIDE;
             continue;
         }
-        if (state == SCALAR && (byte <= ' ' || byte == '"' || byte == '[' || byte == '{')) break;
+        if (state == SCALAR && !scalar_byte_p(byte)) break;
         p++;
         if (byte == '"') state = state == BEFORE ? STRING : INSIDE_STRING;
         else if (byte == '[' || byte == '{') state = INSIDE, depth++;
         else if (state == INSIDE && (byte == ']' || byte == '}')) found = !--depth;
         else if (state == BEFORE && byte > ' ') state = SCALAR;
     }
-    if (state == SCALAR && p < end) found = true;
+    if (state == BEFORE || (state == SCALAR && p < end)) found = true;
     start = (size_t)(p - (const uint8_t *)RSTRING_PTR(bytes));
     return rb_ary_new_from_args(3, found ? Qtrue : Qfalse, SIZET2NUM(start), SIZET2NUM(depth << 3 | state));
 }
