@@ -73,8 +73,7 @@ module Manypack
     # Yields the bytes of each text of an io, or of the file with that path; if +texts+, all that Internal.json_texts
     # yields.
     def self.foreach(codec, source, texts: false, &block)
-      readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
-      return new(codec, source).each(texts: texts, &block) if readable
+      return new(codec, source).each(texts: texts, &block) if Arguments.readable?(source)
 
       path = Arguments.path_of(source, "foreach_json(io) reads an io")
       Files.read(path) { |io| new(codec, io).each(texts: texts, &block) }
@@ -85,8 +84,9 @@ module Manypack
       text = String.try_convert(source)
       return write(codec.from_json(text), out) if text
 
-      readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
-      raise ::TypeError, "expected a String or an IO, got #{source.nil? ? "nil" : source.class}" unless readable
+      unless Arguments.readable?(source)
+        raise ::TypeError, "expected a String or an IO, got #{source.nil? ? "nil" : source.class}"
+      end
       return codec.from_json(new(codec, source).read) if out.nil?
 
       new(codec, source).each_batch { |packed| write(packed, out) }

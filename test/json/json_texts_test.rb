@@ -4,7 +4,9 @@
 # or by half.
 require "test_helper"
 require "json"
+require "pathname"
 require "stringio"
+require "tempfile"
 require "support/in_file"
 
 class JSONTextsTest < Minitest::Test
@@ -143,6 +145,18 @@ class JSONTextsTest < Minitest::Test
       endless = Script.new([*pieces, *([pieces.last] * 100)])
       assert_raises(Manypack::JSONError) { Manypack.foreach_json(endless) { nil } }
       assert_operator endless.answers.size, :>, 95
+    end
+  end
+
+  # Each read of a Pathname would begin at the start of the file.
+  def test_a_pathname_is_a_path
+    Tempfile.create("texts") do |file|
+      file.write("[1] [2]")
+      file.close
+      path = Pathname.new(file.path)
+      assert_equal ["\x91\x01".b, "\x91\x02".b], Manypack.foreach_json(path).to_a
+      assert_raises(TypeError) { Manypack.from_json(path) }
+      assert_raises(TypeError) { Manypack.from_json(path, StringIO.new) }
     end
   end
 

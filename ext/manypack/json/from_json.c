@@ -392,7 +392,8 @@ scalar_byte_p(uint8_t byte)
 {
     uint8_t letter = byte | 0x20;
 
-    return (byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z') || byte == '.' || byte == '-' || byte == '+';
+    if ((byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z')) return true;
+    return byte == '.' || byte == '-' || byte == '+';
 }
 
 /*

@@ -215,6 +215,13 @@ module Manypack
                                "Manypack.foreach; if these are packed bytes, pass them with .b"))
     end
 
+    # True for what can be read piece by piece. A Pathname cannot: each read opens the file anew.
+    def self.readable?(object)
+      return false if object.respond_to?(:to_path) && !object.respond_to?(:close)
+
+      object.respond_to?(:readpartial) || object.respond_to?(:read)
+    end
+
     # Returns the path of a file as a String. Raises TypeError for anything else, with what takes it instead.
     def self.path_of(path, instead)
       stream = path.is_a?(IO) && !path.is_a?(File) # its to_path, if it has one, may return "<STDOUT>"

@@ -119,23 +119,17 @@ module Manypack
       # readpartial or read, or one with each.
       def self.of(object)
         if object.respond_to?(:to_str) then Whole.new(object.to_str)
-        elsif io?(object) then regular_file?(object) ? RegularFile.new(object) : Stream.new(object)
+        elsif Arguments.readable?(object) then regular_file?(object) ? RegularFile.new(object) : Stream.new(object)
         elsif object.respond_to?(:each) then List.new(object)
         else raise ::TypeError, "expected a String, an IO or an Enumerable of Strings, got #{object.class}"
         end
-      end
-
-      def self.io?(object)
-        return false if object.respond_to?(:to_path) && !object.respond_to?(:close) # a Pathname opens the file anew
-
-        object.respond_to?(:readpartial) || object.respond_to?(:read)
       end
 
       # Only for File itself: a subclass may have its own read, and pread would bypass it.
       def self.regular_file?(io)
         io.instance_of?(::File) && io.stat.file?
       end
-      private_class_method :io?, :regular_file?
+      private_class_method :regular_file?
     end
 
     # Reads from a Source::Stream in a Thread of its own, one piece for each request.
