@@ -179,7 +179,7 @@ class MatrixTest < Minitest::Test
       owner = Object.const_get(owner)
       self.class.takes_options?(separator == "#" ? owner.instance_method(method) : owner.method(method))
     end
-    rows = [*DECODING.keys, *ENCODING.keys, *READING_JSON.keys, *WRITING_JSON.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
+    rows = [*DECODING.keys, *ENCODING.keys, *READING_JSON.keys, *WRITING_JSON.keys, *LOADING_JSON.keys, *DUMPING_JSON.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
     rows = rows.map { |name| name.match?(/\A[a-z]/) ? "Manypack.#{name}" : "Manypack::#{name}" }.uniq
     assert_equal taking.sort, (rows).sort
   end
@@ -208,6 +208,40 @@ class MatrixTest < Minitest::Test
       (ARGUMENTS::CODEC_OPTIONS - TO_JSON).each do |option|
         error = assert_raises(ArgumentError, option.to_s) { front.call("\x91\x01".b, option => PROBES[option]&.first || true) }
         assert_match(/\A#{option} has no effect on to_json: it is an option of Manypack\.\w+ and of a Codec\z/, error.message)
+      end
+    end
+  end
+
+  # A Type loads a text, and writes one, by way of bytes: it takes the options of both steps that the result can show.
+  OF_NUMBERS = ANY.with(codec: BIGNUMS.codec)
+  LOADING_JSON = {
+    "Type#load_json" => ->(text, **o) { OF_NUMBERS.load_json(text, **o) },
+    "Type#foreach_json" => ->(text, **o) { OF_NUMBERS.foreach_json(StringIO.new(text), **o).first }
+  }.freeze
+  DUMPING_JSON = { "Type#dump_json" => ->(object, **o) { ANY.dump_json(object, timestamp: true, **o) } }.freeze
+
+  LOADING_JSON.each do |name, front|
+    define_method("test_#{name}_takes_options_of_reading_json_and_of_loading_and_no_other") do
+      taken = TEXTS.except(:canonical, :compatibility_mode)
+      taken.merge(symbolize_keys: [true, '{"a":1}']).each do |option, (value, text)|
+        refute_equal outcome(front, text), outcome(front, text, option => value), option
+      end
+      assert_predicate front.call('["a"]', freeze: true), :frozen?
+      (ARGUMENTS::CODEC_OPTIONS - taken.keys - UNPACKING).each do |option|
+        error = assert_raises(ArgumentError, option.to_s) { front.call("[1]", option => PROBES[option]&.first || true) }
+        assert_match(/\A#{option} has no effect on (?:fore|lo)ad?\w*_json: /, error.message)
+      end
+    end
+  end
+
+  DUMPING_JSON.each do |name, front|
+    define_method("test_#{name}_takes_options_of_writing_json_and_no_other") do
+      JSONS.except(:allow_duplicate_key, :timestamp).each do |option, (value, object)|
+        refute_equal outcome(front, object), outcome(front, object, option => value), option
+      end
+      (ARGUMENTS::CODEC_OPTIONS - TO_JSON - PACKING).each do |option|
+        error = assert_raises(ArgumentError, option.to_s) { front.call([1], option => PROBES[option]&.first || true) }
+        assert_match(/\A#{option} has no effect on dump_json: /, error.message)
       end
     end
   end

@@ -99,7 +99,7 @@ module Hostile
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.
-    OTHER_FUNCTIONS = %i[append_json attach_by default_replaced json_end keep_parsed_path parsed_path raise_type_error redefined several_max time_handlers view_over write_all].freeze
+    OTHER_FUNCTIONS = %i[append_json attach_by default_replaced json_end keep_parsed_path parsed_path raise_type_error read_more redefined several_max time_handlers view_over write_all].freeze
 
     def test_21_the_internal_functions_refuse_objects_of_other_classes
       Manypack::Type[Integer] # defines the last one

@@ -106,10 +106,15 @@ class LinearTimeTest < Minitest::Test
     **%i[to_h load bytes record dup clone hash].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
+  AS_JSON = { bin: :hex, ext: :hex, stringify_keys: true, allow_nan: true, allow_duplicate_key: true, **DEPTH }.freeze
+
   TYPE = {
     check?: [PLAIN[:check?]], attach: [->(t, _) { t.attach rescue nil }], view: [->(t, b) { t.view(Manypack.unpack(b, **DEPTH)) }],
     load: [->(t, b) { t.load(b) }, ->(t, b) { t.load(b, collect: true) }], valid?: [->(t, b) { t.valid?(b) }],
     dump: [->(t, b) { t.dump(Manypack.unpack(b, **DEPTH)) }, ->(t, b) { t.dump(Manypack.unpack(b, **DEPTH), check: true) }],
+    load_json: [->(t, b) { t.load_json(Manypack.to_json(b, **AS_JSON), **DEPTH) rescue nil }],
+    foreach_json: [->(t, b) { t.foreach_json(StringIO.new(Manypack.to_json(b, **AS_JSON)), **DEPTH).to_a rescue nil }],
+    dump_json: [->(t, b) { t.dump_json(Manypack.unpack(b, **DEPTH), **AS_JSON) rescue nil }],
     "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }],
     **%i[with spec codec inspect hash json_schema to_rbs].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze

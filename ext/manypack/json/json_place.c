@@ -26,7 +26,7 @@ after_token(const uint8_t *p, const uint8_t *end)
 
 /* Moves from one token to the next in both, up to an offset in the bytes. Returns false at the end of only one. */
 static bool
-walk(mp_json_places *places, size_t offset)
+walk_to(mp_json_places *places, size_t offset)
 {
     const uint8_t *text = (const uint8_t *)RSTRING_PTR(places->text);
     const uint8_t *packed = (const uint8_t *)RSTRING_PTR(places->packed);
@@ -58,12 +58,12 @@ mp_json_place(mp_json_places *places, size_t offset, mp_json_origin *place)
 {
     if (!places->searched) {
         restart(places);
-        places->unlike = !walk(places, (size_t)RSTRING_LEN(places->packed));
+        places->unlike = !walk_to(places, (size_t)RSTRING_LEN(places->packed));
         places->searched = true;
     }
     if (places->unlike) return false;
     if (offset < places->packed_at) restart(places);
-    walk(places, offset);
+    walk_to(places, offset);
     *place = places->found;
     RB_GC_GUARD(places->text);
     RB_GC_GUARD(places->packed);
