@@ -178,6 +178,22 @@ class ToJSONTest < Minitest::Test
     end
   end
 
+  # Escapes make a text grow before the malformed byte is found: what is written then must not go to its old memory.
+  def test_text_that_grows_before_a_malformed_byte_is_thrown_away
+    [1, 10, 100, 1_000, 10_000, 300_000].product(["\0", "é", "\u{1F600}", "\u2028"]).each do |count, character|
+      text = "#{character * count}\xFF"
+      whole = Manypack.pack(character * count)
+      ["\x91", "\x81\xA1k", "\x93\x01\x81\xA1k"].each do |before|
+        [{}, { ascii_only: true }, { script_safe: true }, { pretty: true }].each do |options|
+          error = assert_raises(Manypack::MalformedFormatError) { Manypack.to_json(before.b + Manypack.pack(text), **options) }
+          assert_match(/not valid UTF-8/, error.message)
+          assert_raises(Manypack::MalformedFormatError) { Manypack.to_json("\x81".b + Manypack.pack(text) + "\x01", **options) }
+        end
+      end
+      assert_equal JSON.generate(character * count), Manypack.to_json(whole)
+    end
+  end
+
   def test_text_that_is_no_utf8_is_an_error
     ["\xFF", "a\xC3", "\xED\xA0\x80", "\xC0\x80", "\xF4\x90\x80\x80", "x" * 40 + "\x80", "\xE6\x97"].each do |text|
       bytes = "\x92\x01".b + Manypack.pack(text.dup.force_encoding("UTF-8"))

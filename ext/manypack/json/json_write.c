@@ -141,7 +141,10 @@ write_str(mp_json_writer *w, const mp_head *head)
 {
     uint8_t *to = mp_json_put_string(&w->style, &w->text.out, w->to, head->payload, head->n);
 
-    if (MP_UNLIKELY(!to)) return MP_E_UTF8;
+    if (MP_UNLIKELY(!to)) {
+        w->to = w->text.out.pos; /* the text may have moved: w->to may point to memory that is freed */
+        return MP_E_UTF8;
+    }
     w->to = to;
     return MP_OK;
 }
