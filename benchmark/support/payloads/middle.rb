@@ -2,6 +2,7 @@
 
 # What most programs do, with messages that come once: the benchmark's group "middle".
 
+require "json"
 require "stringio"
 require_relative "calls"
 
@@ -117,6 +118,10 @@ module Payloads
       "dump Records" => ours { |m| m.made.then { |all| -> { Manypack::Type[[m.record]].dump(all) } } },
       "pack attached Records" => ours { |m| m.attached.then { |all| -> { Manypack.pack(all) } } },
       "split" => ours { |m| -> { Manypack.split(m.stream).count } },
+      "from_json tweets" => ours { |m| JSON.generate(m.tweets).then { |text| -> { Manypack.from_json(text) } } },
+      "from_json districts" => ours { |m| JSON.generate(m.geo).then { |text| -> { Manypack.from_json(text) } } },
+      "to_json tweets" => ours { |m| m.long(m.tweets) { |b| Manypack.to_json(b) } },
+      "to_json districts" => ours { |m| m.long(m.geo) { |b| Manypack.to_json(b) } },
 
       "unpack a row" => any(COPIES) { |m| m.short(m.rows) { |b| m.library.unpack(b) } },
       "unpack a row to Symbols" =>

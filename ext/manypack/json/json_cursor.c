@@ -234,8 +234,9 @@ add_digits(uint64_t number, const uint8_t *p, unsigned n)
 }
 
 /*
- * Fast path (JSON): a number without an exponent and with at most 19 digits. Finds its end before it reads any digit,
- * so that the CPU can start on the next token. NULL for all others. 40 bytes are readable at p, its first digit.
+ * Fast path (middle/from_json districts): a number without an exponent and with at most 19 digits. Finds its end
+ * before it reads any digit, so that the CPU can start on the next token. NULL for all others. 40 bytes are readable at
+ * p, its first digit.
  */
 MP_INLINE const uint8_t *
 read_short(const uint8_t *p, bool negative, mp_json_number *number)

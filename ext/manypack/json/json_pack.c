@@ -107,7 +107,7 @@ put_any_string(mp_json_packer *t, const uint8_t *p)
     return write_string(t, p, &string, &text);
 }
 
-/* Fast path (JSON): copies a string of ASCII with fewer than 32 bytes while it looks for the end. */
+/* Fast path (middle/from_json tweets): copies a string of ASCII with fewer than 32 bytes while it looks for the end. */
 MP_INLINE const uint8_t *
 put_string(mp_json_packer *t, const uint8_t *p)
 {

@@ -210,7 +210,7 @@ put_small(uint8_t *to, unsigned n)
     return to + 1;
 }
 
-/* Fast path (twitter, citm_catalog, canada): a value that is frequent and short. False for any other. */
+/* Fast path (middle/to_json tweets): a value that is frequent and short. False for any other. */
 MP_INLINE bool
 written_ahead_p(mp_json_writer *w, place *at)
 {
@@ -325,7 +325,7 @@ write_any_key(mp_json_writer *w)
     return MP_OK;
 }
 
-/* Fast path (twitter, citm_catalog): a short key that needs no escape. False for any other. */
+/* Fast path (middle/to_json tweets): a short key that needs no escape. False for any other. */
 MP_INLINE bool
 key_ahead_p(mp_json_writer *w, place *at)
 {

@@ -552,8 +552,8 @@ stream_with_bytes(VALUE self)
     return u;
 }
 
-/* Fast path for a short, complete object, as handlers often read. Qundef: take the slow path. */
-static VALUE
+/* Reads a short, complete object, as handlers often do. Qundef: take the slow path. */
+MP_INLINE VALUE
 read_short(mp_stream *u)
 {
     const uint8_t *start, *p;
