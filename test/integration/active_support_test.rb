@@ -80,7 +80,8 @@ class ActiveSupportTest < Minitest::Test
 
     [Manypack::View.new(bytes), lazy].each do |one|
       assert_equal({ "id" => 1, "tags" => ["a"] }, one.as_json)
-      assert_equal({ "tags" => ["a"] }, one.as_json(except: one.is_a?(Manypack::View) ? "id" : :id))
+      assert_equal({ "tags" => ["a"] }, one.as_json(except: "id"))
+      assert_equal({ "tags" => ["a"] }, one.as_json(only: :tags)) unless one.is_a?(Manypack::View)
       assert_equal %({"all":[{"id":1,"tags":["a"]}]}), { all: [one] }.to_json
     end
   end

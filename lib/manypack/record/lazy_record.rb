@@ -71,8 +71,13 @@ module Manypack
     end
 
     # Returns what its bytes say for ActiveSupport, as in <code>render json: user</code>.
-    def as_json(*arguments)
-      __value__.as_json(*arguments)
+    #
+    # subset:: a Hash with keys as +only+ or +except+, which may be Symbols, as for a model
+    def as_json(subset = nil)
+      keys = subset.is_a?(::Hash) ? subset.slice(:only, :except) : {}
+      return __value__.as_json(subset) if keys.empty?
+
+      __value__.as_json(subset.merge(keys.transform_values { |names| [*names].map(&:to_s) }))
     end
 
     # Returns true for a LazyRecord of the same Record that has the same bytes or equal fields.
