@@ -191,13 +191,6 @@ typedef struct {
     bool places; /* and its line, its text, and what was before it */
 } text_run;
 
-/* Skips the white space between texts. */
-static const uint8_t *
-pass_between(const text_run *run, const uint8_t *p)
-{
-    return mp_scan_space(p, run->t.c.end);
-}
-
 /*
  * True if the text that ended at p is complete: a number or word at the end may continue in the next bytes. Sets the
  * fault if the text is followed by anything that is not allowed there.
@@ -273,7 +266,7 @@ pack_texts(text_run *run)
     mp_json_packer *t = &run->t;
     const uint8_t *p;
 
-    while ((p = pass_between(run, run->done)) < t->c.end) {
+    while ((p = mp_scan_space(run->done, t->c.end)) < t->c.end) {
         const uint8_t *after = mp_json_pack(t, p, false);
 
         if (!after || !complete_p(run, after)) {

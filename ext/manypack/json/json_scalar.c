@@ -157,10 +157,9 @@ put_six_bits(const mp_json_style *style, uint8_t *to, unsigned bits)
 }
 
 uint8_t *
-mp_json_put_base64(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n)
+mp_json_put_base64_digits(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n)
 {
-    to = mp_json_room(out, to, (n + 2) / 3 * 8 + 2); /* every digit may be a slash */
-    *to++ = '"';
+    to = mp_json_room(out, to, (n + 2) / 3 * (style->also == '/' ? 8 : 4)); /* every digit may be an escaped slash */
     for (; n >= 3; n -= 3, p += 3) {
         to = put_six_bits(style, to, p[0] >> 2);
         to = put_six_bits(style, to, (unsigned)p[0] << 4 | p[1] >> 4);
@@ -176,6 +175,15 @@ mp_json_put_base64(const mp_json_style *style, mp_out *out, uint8_t *to, const u
         else *to++ = '=';
         *to++ = '=';
     }
+    return to;
+}
+
+uint8_t *
+mp_json_put_base64(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n)
+{
+    to = mp_json_room(out, to, 0);
+    *to++ = '"';
+    to = mp_json_put_base64_digits(style, out, to, p, n);
     *to++ = '"';
     return to;
 }

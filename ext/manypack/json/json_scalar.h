@@ -34,9 +34,11 @@ mp_json_room(mp_out *out, uint8_t *to, size_t n)
 /*
  * Each writes a JSON string and returns the place after it. mp_json_put_string takes text, and returns NULL if it is
  * not valid UTF-8; mp_json_put_base64 and mp_json_put_hex take any bytes; mp_json_put_timestamp writes RFC 3339.
+ * mp_json_put_base64_digits leaves out the quotes.
  */
 uint8_t *mp_json_put_string(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
 uint8_t *mp_json_put_base64(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
+uint8_t *mp_json_put_base64_digits(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
 uint8_t *mp_json_put_hex(mp_out *out, uint8_t *to, const uint8_t *p, size_t n);
 uint8_t *mp_json_put_timestamp(mp_out *out, uint8_t *to, mp_timestamp timestamp);
 

@@ -10,7 +10,6 @@
  * bytes, as with deep, pretty objects: only the second walk knows enough to yield an object in pieces.
  */
 #include "base/error.h"
-#include "base/hidden.h"
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/skip.h"
@@ -83,137 +82,36 @@ write_newline(writer *w)
 /* --- strings ---------------------------------------------------------------------------------------- */
 
 /*
- * The letter after the backslash in the escape of a byte: 'u' if the byte has no letter of its own, 0 if it needs no
- * escape.
- */
-static char
-escape_of(uint8_t byte)
-{
-    switch (byte) {
-      case '"': return '"';
-      case '\\': return '\\';
-      case '\n': return 'n';
-      case '\r': return 'r';
-      case '\t': return 't';
-      case '\b': return 'b';
-      case '\f': return 'f';
-      default: return byte < 0x20 || byte >= 0x7f ? 'u' : 0;
-    }
-}
-
-/* True for a byte that needs no escape and does not begin a character that may need one: see hidden.h. */
-MP_INLINE bool
-plain_p(uint8_t byte)
-{
-    if (byte < 0x7f) return byte >= 0x20 && byte != '"' && byte != '\\';
-    return byte != 0x7f && byte != 0xc2 && byte != 0xe2 && byte != 0xef;
-}
-
-/* The longest escape: \u001f. */
-enum { ESCAPE_MAX = 6 };
-
-static uint8_t *
-put_escaped(uint8_t *to, unsigned character)
-{
-    static const char digits[] = "0123456789abcdef";
-    char letter = character < 0x80 ? escape_of((uint8_t)character) : 'u';
-
-    *to++ = '\\';
-    *to++ = (uint8_t)letter;
-    if (letter != 'u') return to;
-    for (int shift = 12; shift >= 0; shift -= 4) *to++ = (uint8_t)digits[character >> shift & 15];
-    return to;
-}
-
-/* Skips characters that stand for themselves. The text is valid UTF-8. */
-static const uint8_t *
-pass_plain(const uint8_t *p, const uint8_t *end)
-{
-    int bytes;
-
-    for (;;) {
-        while (p < end && plain_p(*p)) p++;
-        if (p == end || *p < 0x80 || mp_hidden_character(p, end, &bytes)) return p;
-        p += bytes;
-    }
-}
-
-/*
- * Writes UTF-8 text, escaped, without the quotes. All hidden characters are escaped, also those that JSON allows: a
+ * Writes text, which is valid UTF-8, as a string. All hidden characters are escaped, also those that JSON allows: a
  * terminal would obey them.
  */
 static void
-write_escaped(writer *w, const uint8_t *p, size_t n)
-{
-    const uint8_t *end = p + n;
-
-    while (p < end) {
-        const uint8_t *from = p;
-        unsigned hidden;
-        int bytes;
-
-        p = pass_plain(p, end);
-        mp_out_write(&w->json.text.out, from, (size_t)(p - from));
-        if (p == end) break;
-        hidden = mp_hidden_character(p, end, &bytes);
-        mp_out_commit(&w->json.text.out,
-                      put_escaped(mp_out_reserve(&w->json.text.out, ESCAPE_MAX), hidden ? hidden : *p));
-        p += bytes;
-    }
-}
-
-static void
 write_string(writer *w, const uint8_t *p, size_t n)
 {
-    write_byte(w, '"');
-    write_escaped(w, p, n);
-    write_byte(w, '"');
+    mp_out *out = &w->json.text.out;
+
+    mp_out_commit(out, mp_json_put_string(&w->json.style, out, out->pos, p, n));
 }
 
 static void
 write_base64(writer *w, const uint8_t *p, size_t n)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t *to = mp_out_reserve(&w->json.text.out, (n + 2) / 3 * 4);
+    mp_out *out = &w->json.text.out;
 
-    for (; n >= 3; n -= 3, p += 3) {
-        *to++ = (uint8_t)digits[p[0] >> 2];
-        *to++ = (uint8_t)digits[(p[0] & 3) << 4 | p[1] >> 4];
-        *to++ = (uint8_t)digits[(p[1] & 15) << 2 | p[2] >> 6];
-        *to++ = (uint8_t)digits[p[2] & 63];
-    }
-    if (n) {
-        uint8_t second = n == 2 ? p[1] : 0;
-        *to++ = (uint8_t)digits[p[0] >> 2];
-        *to++ = (uint8_t)digits[(p[0] & 3) << 4 | second >> 4];
-        *to++ = n == 2 ? (uint8_t)digits[(second & 15) << 2] : '=';
-        *to++ = '=';
-    }
-    mp_out_commit(&w->json.text.out, to);
-}
-
-static void
-write_hex(writer *w, const uint8_t *p, size_t n)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint8_t *to = mp_out_reserve(&w->json.text.out, n * 2);
-
-    for (size_t i = 0; i < n; i++) {
-        *to++ = (uint8_t)digits[p[i] >> 4];
-        *to++ = (uint8_t)digits[p[i] & 15];
-    }
-    mp_out_commit(&w->json.text.out, to);
+    mp_out_commit(out, mp_json_put_base64(&w->json.style, out, out->pos, p, n));
 }
 
 /* --- values that JSON cannot express -------------------------------------------------------------- */
 
 static void
-write_bytes(writer *w, const char *name, const uint8_t *p, size_t n)
+write_bytes(writer *w, const uint8_t *p, size_t n)
 {
-    write_text(w, name);
-    if (w->hex) write_hex(w, p, n);
+    mp_out *out = &w->json.text.out;
+
+    write_text(w, w->hex ? "{\"$hex\":" : "{\"$bin\":");
+    if (w->hex) mp_out_commit(out, mp_json_put_hex(out, out->pos, p, n));
     else write_base64(w, p, n);
-    write_text(w, "\"}");
+    write_byte(w, '}');
 }
 
 /* True for UTF-8 in which only white space is a control character. */
@@ -230,7 +128,7 @@ static void
 write_bin(writer *w, const uint8_t *p, size_t n)
 {
     if (w->text && text_p(p, n)) write_string(w, p, n);
-    else write_bytes(w, w->hex ? "{\"$hex\":\"" : "{\"$bin\":\"", p, n);
+    else write_bytes(w, p, n);
 }
 
 static void
@@ -240,51 +138,19 @@ write_str(writer *w, const uint8_t *p, size_t n)
         write_string(w, p, n);
         return;
     }
-    write_text(w, "{\"$str\":\"");
+    write_text(w, "{\"$str\":");
     write_base64(w, p, n);
-    write_text(w, "\"}");
-}
-
-/*
- * Writes days since 1970 as a date of the proleptic Gregorian calendar. Years start in March, so a leap day is the last
- * day of a year.
- */
-static void
-write_date(writer *w, int64_t days)
-{
-    char text[48];
-    int64_t since = days + 719468, era = (since >= 0 ? since : since - 146096) / 146097;
-    int64_t of_era = since - era * 146097;
-    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t from_march = (5 * of_year + 2) / 153, month = from_march < 10 ? from_march + 3 : from_march - 9;
-    int64_t year = year_of_era + era * 400 + (month <= 2);
-
-    snprintf(text, sizeof(text), "%04d-%02d-%02d", (int)year, (int)month,
-             (int)(of_year - (153 * from_march + 2) / 5 + 1));
-    write_text(w, text);
+    write_byte(w, '}');
 }
 
 static void
 write_timestamp(writer *w, mp_timestamp timestamp)
 {
-    int64_t second = timestamp.sec % 86400, days = timestamp.sec / 86400;
-    char text[48];
+    mp_out *out = &w->json.text.out;
 
-    if (second < 0) {
-        second += 86400;
-        days--;
-    }
-    write_text(w, "{\"$timestamp\":\"");
-    write_date(w, days);
-    snprintf(text, sizeof(text), "T%02d:%02d:%02d", (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
-    write_text(w, text);
-    if (timestamp.nsec) {
-        snprintf(text, sizeof(text), ".%09u", (unsigned)timestamp.nsec);
-        write_text(w, text);
-        while (w->json.text.out.pos[-1] == '0') w->json.text.out.pos--;
-    }
-    write_text(w, "Z\"}");
+    write_text(w, "{\"$timestamp\":");
+    mp_out_commit(out, mp_json_put_timestamp(out, out->pos, timestamp));
+    write_byte(w, '}');
 }
 
 static void
@@ -298,10 +164,10 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
         write_timestamp(w, timestamp);
         return;
     }
-    snprintf(text, sizeof(text), "{\"$ext\":[%d,\"", type);
+    snprintf(text, sizeof(text), "{\"$ext\":[%d,", type);
     write_text(w, text);
     write_base64(w, p, n);
-    write_text(w, "\"]}");
+    write_text(w, "]}");
 }
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
@@ -320,22 +186,15 @@ write_float(writer *w, double value, bool key)
 }
 
 static void
-write_integer(writer *w, uint64_t magnitude, bool negative)
+write_uint(writer *w, uint64_t value)
 {
-    char text[21], *p = text + sizeof(text);
-
-    do {
-        *--p = (char)('0' + magnitude % 10);
-        magnitude /= 10;
-    } while (magnitude);
-    if (negative) *--p = '-';
-    mp_out_write(&w->json.text.out, p, (size_t)(text + sizeof(text) - p));
+    mp_out_commit(&w->json.text.out, mp_put_decimal_uint(mp_out_reserve(&w->json.text.out, MP_INTEGER_MAX), value));
 }
 
 static void
 write_sint(writer *w, int64_t value)
 {
-    write_integer(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
+    mp_out_commit(&w->json.text.out, mp_put_decimal_sint(mp_out_reserve(&w->json.text.out, MP_INTEGER_MAX), value));
 }
 
 /* --- objects ---------------------------------------------------------------------------------------- */
@@ -352,7 +211,7 @@ write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
       case MP_FALSE: write_text(w, "false"); return true;
       case MP_FIXINT:
       case MP_INT: write_sint(w, mp_row_sint(p, row)); return true;
-      case MP_UINT: write_integer(w, mp_row_uint(p, row), false); return true;
+      case MP_UINT: write_uint(w, mp_row_uint(p, row)); return true;
       case MP_FLOAT32:
       case MP_FLOAT64: write_float(w, mp_row_real(p, row), key); return true;
       default: return false;
@@ -383,8 +242,10 @@ write_other_key(writer *w, const uint8_t **p, mp_kind kind)
     if (status != MP_OK) return status;
     write_text(w, "\"$");
     if (!write_simple(w, from, kind, true)) {
+        mp_out *out = &w->json.text.out;
+
         write_text(w, "msgpack:");
-        write_base64(w, from, (size_t)(*p - from));
+        mp_out_commit(out, mp_json_put_base64_digits(&w->json.style, out, out->pos, from, (size_t)(*p - from)));
     }
     write_byte(w, '"');
     return MP_OK;
@@ -408,6 +269,19 @@ note_key(writer *w, const mp_head *head, const uint8_t *p, const uint8_t *end)
     mp_out_write(&w->keys.out, &entry, sizeof(entry));
 }
 
+/* Writes a key that is text; one that begins with $ gets another $ in front. */
+static void
+write_text_key(writer *w, const mp_head *head)
+{
+    bool dollar = head->n && *head->payload == '$';
+    size_t quote;
+
+    if (dollar) write_byte(w, '"');
+    quote = mp_out_size(&w->json.text.out);
+    write_string(w, head->payload, head->n);
+    if (dollar) w->json.text.out.start[quote] = '$';
+}
+
 static mp_status
 write_key(writer *w, const uint8_t **p)
 {
@@ -420,10 +294,7 @@ write_key(writer *w, const uint8_t **p)
     text = head.kind == MP_STR ? mp_utf8_valid_p(head.payload, head.n)
                                : head.kind == MP_BIN && w->text && text_p(head.payload, head.n);
     if (text) {
-        write_byte(w, '"');
-        if (head.n && *head.payload == '$') write_byte(w, '$');
-        write_escaped(w, head.payload, head.n);
-        write_byte(w, '"');
+        write_text_key(w, &head);
         *p = next;
     } else {
         status = write_other_key(w, p, head.kind);
@@ -513,9 +384,9 @@ write_pair_key(writer *w, const uint8_t **p)
     mp_status status = pass(w, p);
 
     if (status != MP_OK) return status;
-    write_text(w, w->pretty ? "{\"$msgpack\": \"" : "{\"$msgpack\":\"");
+    write_text(w, w->pretty ? "{\"$msgpack\": " : "{\"$msgpack\":");
     write_base64(w, from, (size_t)(*p - from));
-    write_text(w, "\"}");
+    write_byte(w, '}');
     return MP_OK;
 }
 
