@@ -38,7 +38,7 @@ class TerminalTextsTest < Minitest::Test
   def test_errors_of_json_name_line_and_column
     { "{\"a\n3\n" => "1: a string has the control character \\u000a, which must be escaped, at column 4", "1\n[1,2\n,]" => "3: expected a value, got \"]\", at column 2",
       "[1 2]" => "1: expected a comma or ], got \"2]\", at column 4", "{\"a\":1,}" => "1: expected a key in quotes, got \"}\", at column 8",
-      "é 1\n" => "1: expected a value, got \"é\", at column 1", "[\"é\" 1]" => "1: expected a comma or ], got \"1]\", at column 6",
+      "é 1\n" => "1: expected a value, got #{"é".inspect}, at column 1", "[\"é\" 1]" => "1: expected a comma or ], got \"1]\", at column 6",
       "[1\n \n" => "3: expected a comma or ], got the end of the text, at column 1", "1,2" => "1: expected the end of the text, got \",2\", at column 2", "NaN" => "1: expected a value, got \"NaN\", at column 1",
       "[/**/1]" => "1: expected a value, got \"/**/1]\", at column 2", "nulltrue" => "1: expected the end of the text, got \"true\", at column 5",
       "[01]" => "1: no number starts with a zero and another digit, as 01 does, at column 2", "\"\\ud800\"" => "1: half of a pair of surrogates, at column 2" }.each do |text, message|
