@@ -26,7 +26,7 @@ mp_list_grow(mp_list *list, size_t size)
     void *items;
 
     if (list->room > UINT32_MAX / 8) rb_raise(rb_eArgError, "too many changes");
-    items = rb_alloc_tmp_buffer(&list->memory, (long)(bytes * 4));
+    items = rb_alloc_tmp_buffer2(&list->memory, (long)list->room * 4, size);
     memcpy(items, list->items, bytes);
     list->items = items;
     list->room *= 4;
