@@ -34,21 +34,23 @@ module Manypack
         @reader = FrameReader.new(@outcomes, PIPE_BYTES)
         @frames = Thread::Queue.new
         @ready = @gone = false
-        @pid = ChildProcess.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
+        @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
       ensure
         [own_jobs, own_outcomes].each { |io| io&.close }
         pipes.each { |io| io&.close } unless @pid # there are too many processes or pipes, or fork is replaced
       end
 
-      # Forks from a Thread of its own, and returns the pid. Up to Ruby 3.2, fork drops what waits to be raised in the
-      # Thread that calls it: a Timeout that expires while the caller forks would never end the run.
-      def self.fork(&body)
+      # Calls the block, which starts processes, in a Thread of its own. Up to Ruby 3.2, fork drops what waits to be
+      # raised in the Thread that calls it: a Timeout that expires while the caller forks would never end the run. It is
+      # one Thread for all of them, because a Thread that ends while another one forks can hold a lock of Ruby's, as
+      # docs/internals.md says.
+      def self.starting
         outcome = Thread.new do
-          Process.fork(&body)
+          yield
         rescue Exception => error # rubocop:disable Lint/RescueException -- the caller gets every error as it is
           error # if it left the Thread, Thread.abort_on_exception would raise it in the main Thread, too
         end.value
-        outcome.is_a?(Exception) ? raise(outcome) : outcome
+        raise outcome if outcome.is_a?(Exception)
       end
 
       # The body of the process. The work has a Thread of its own, so that it is outside the caller's catch blocks,

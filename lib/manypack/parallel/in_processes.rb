@@ -36,6 +36,10 @@ module Manypack
 
       private
 
+      def start_workers
+        ChildProcess.starting { super }
+      end
+
       def start_worker(index)
         ChildProcess.new(@workers) do |jobs, outcomes|
           ProcessLoop.new(@work, @codec, @as, @results, @source, @on_start).run(index, jobs, outcomes)

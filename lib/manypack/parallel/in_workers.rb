@@ -70,9 +70,13 @@ module Manypack
       # An interruption in the middle would lose a worker, or leave its pipe to be closed twice.
       def start
         Thread.handle_interrupt(Object => :never) do
-          @size.times { |index| @workers << start_worker(index) }
+          start_workers
           @listener = ReportedThread.start("hears from the workers", report) { listen }
         end
+      end
+
+      def start_workers
+        @size.times { |index| @workers << start_worker(index) }
       end
 
       # Returns the Proc to which Threads report their end: an error that ends a Thread ends the run.
