@@ -67,7 +67,8 @@ class BlocksTest < Minitest::Test
     Unpacker#read_array_header Unpacker#read_map_header Unpacker#symbolize_keys? Unpacker#freeze? Unpacker#allow_unknown_ext?
     Unpacker#registered_types Unpacker#type_registered? Unpacker#buffer
     EncodeError#path DecodeError#offset DecodeError#path DecodeError#line DecodeError#column LimitError#value LimitError#limit TruncatedError#start
-    RecordError#path RecordError#errors RecordError#record RecordError#field Parallel::Error#offset Parallel::Error#index
+    RecordError#path RecordError#errors RecordError#record RecordError#field RecordError#code RecordError#expected RecordError#got
+    RecordError#pointer RecordError#sentence RecordError#details Parallel::Error#offset Parallel::Error#index
     Parallel::Error#detailed_message ExtensionValue#payload ExtensionValue#type= ExtensionValue#payload= ExtensionValue#type
     Bigint.to_msgpack_ext Bigint.from_msgpack_ext Timestamp.new Timestamp#nsec Timestamp#<=> Timestamp#== Timestamp#inspect Timestamp#sec
     Error#encode_with Timestamp#init_with Timestamp#to_msgpack_ext Timestamp#to_json Timestamp#as_json Timestamp#to_time Timestamp#eql? Timestamp#encode_with Timestamp#hash Timestamp.now

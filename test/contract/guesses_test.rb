@@ -140,7 +140,7 @@ class GuessesTest < Minitest::Test
     -> { CODEC.pack_file(1, "a") } => "Manypack.dump_file", -> { Manypack::Path.parse("$.a") } => "Path.new", -> { Manypack::Path.new("$.a").find("\x01") } => "to_a(bytes)",
     -> { Manypack.hexdump("\x01") } => "manypack inspect", -> { Manypack::Record.parse("\x01") } => "USER.load(bytes)",
     -> { Manypack::Record.default(1) } => "with(defaults:", -> { Manypack::Parallel.new } => "Parallel.map(bytes, ractors: 4)",
-    -> { Manypack::Timestamp.at(1) } => "Timestamp.new(time.to_i, time.nsec)", -> { error_of { POINT.load("\x01") }.expected } => "message"
+    -> { Manypack::Timestamp.at(1) } => "Timestamp.new(time.to_i, time.nsec)", -> { error_of { POINT.load("\x01") }.actual } => "got"
   }.freeze
 
   def self.error_of

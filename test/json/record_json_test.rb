@@ -54,7 +54,8 @@ class JsonOfRecordsTest < Minitest::Test
       error = assert_raises(Manypack::RecordError) { type.load_json(text) }
       assert_equal message, error.message
       place = message.match(/at (\S+), line (\d+), column (\d+)\z/)
-      assert_equal [place[1], place[2].to_i, place[3].to_i], [error.path, error.line, error.column]
+      path = error.code == :missing ? "$.id" : place[1]
+      assert_equal [path, place[2].to_i, place[3].to_i], [error.path, error.line, error.column]
       assert_equal text.lines.first(error.line - 1).join.bytesize + text.lines[error.line - 1][0, error.column - 1].bytesize, error.offset
       utf16 = assert_raises(Manypack::RecordError) { type.load_json(text.encode("UTF-16LE")) }
       assert_equal message, utf16.message

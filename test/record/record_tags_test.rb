@@ -50,7 +50,7 @@ class RecordTagsTest < Minitest::Test
   def test_the_errors_of_all_objects_of_a_union_are_collected
     objects = [{ "type" => "star" }, { "type" => "square", "side" => 2 }, { "side" => 2 }, 5, { "type" => "circle", "radius" => "x" }]
     error = assert_raises(RecordError) { Type[[SHAPE]].load(pack(objects), collect: true) }
-    assert_equal ["$[0].type", "$[2]", "$[3]", "$[4].radius"], error.errors.map { |each| each.path.to_s }
+    assert_equal ["$[0].type", "$[2].type", "$[3]", "$[4].radius"], error.errors.map { |each| each.path.to_s }
   end
 
   def test_a_tag_that_is_a_container_is_compared_like_a_key_of_a_hash

@@ -12,7 +12,7 @@ static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownE
 static VALUE eTruncatedError, eLimitError, eNestingError, eShapeError;
 static ID id_offset, id_start, id_input, id_source, id_message_start, id_at, id_path;
 static ID id_words, id_place, id_of, id_likeness, id_record_path;
-static ID id_record, id_field, id_cause, id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
+static ID id_cause, id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
  * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
@@ -519,6 +519,20 @@ plain_record_error_p(VALUE error)
     return RTEST(rb_ivar_defined(error, id_record_path)) && NIL_P(rb_funcall(error, id_cause, 0));
 }
 
+void
+mp_error_copy_record(VALUE error, VALUE copy)
+{
+    static const char *const names[] = {"@path", "@longer_path", "@record", "@field", "@errors", "@line", "@column",
+                                        "@code", "@expected", "@got", "@reason"};
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        VALUE value = rb_attr_get(error, rb_intern(names[i]));
+
+        if (!NIL_P(value)) rb_ivar_set(copy, rb_intern(names[i]), value);
+    }
+}
+
 /*
  * A copy of a RecordError with new words and no backtrace: raising an error again makes Ruby format its backtrace,
  * which would take longer than everything else.
@@ -526,15 +540,9 @@ plain_record_error_p(VALUE error)
 static VALUE
 record_error_anew(VALUE error, VALUE words)
 {
-    const ID variables[] = {id_record_path, id_record, id_field, id_errors};
     VALUE copy = new_exception(rb_obj_class(error), words);
-    size_t i;
 
-    for (i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
-        VALUE value = rb_attr_get(error, variables[i]);
-
-        if (!NIL_P(value)) rb_ivar_set(copy, variables[i], value);
-    }
+    mp_error_copy_record(error, copy);
     rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     return copy;
 }
@@ -786,8 +794,6 @@ Init_manypack_error(void)
     id_likeness = rb_intern("Likeness");
     id_place = rb_intern("place");
     id_record_path = rb_intern("@path");
-    id_record = rb_intern("@record");
-    id_field = rb_intern("@field");
     id_cause = rb_intern("cause");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");

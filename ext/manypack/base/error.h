@@ -107,6 +107,9 @@ NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t o
  */
 NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 
+/* Gives another RecordError all that a RecordError says, except the message and the offset. */
+void mp_error_copy_record(VALUE error, VALUE copy);
+
 /* RuntimeError: a Packer, Unpacker or Buffer is used while another of its methods is running. */
 NORETURN(void mp_raise_in_use(const char *what));
 

@@ -124,8 +124,8 @@ append_step(VALUE path, const mp_place *place)
 }
 
 /* Iterative, because the C stack may be nearly used up. */
-VALUE
-mp_error_path(const mp_place *innermost)
+static VALUE
+path_without_middle(const mp_place *innermost, unsigned long head, unsigned long tail)
 {
     VALUE path = rb_utf8_str_new_cstr("$");
     const mp_place *place;
@@ -133,14 +133,26 @@ mp_error_path(const mp_place *innermost)
 
     for (place = innermost; place; place = place->up) depth++;
     for (step = 0; step < depth; step++) {
-        if (step == PATH_HEAD && depth > PATH_HEAD + PATH_TAIL) {
+        if (step == head && depth > head + tail) {
             rb_str_cat_cstr(path, "...");
-            step = depth - PATH_TAIL;
+            step = depth - tail;
         }
         for (place = innermost, up = depth - 1 - step; up; up--) place = place->up;
         append_step(path, place);
     }
     return path;
+}
+
+VALUE
+mp_error_path(const mp_place *innermost)
+{
+    return path_without_middle(innermost, PATH_HEAD, PATH_TAIL);
+}
+
+VALUE
+mp_error_path_longer(const mp_place *innermost)
+{
+    return path_without_middle(innermost, MP_ROUTE_HEAD, MP_ROUTE_TAIL);
 }
 
 /* --- paths in error messages ---------------------------------------------------------------------- */

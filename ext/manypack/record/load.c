@@ -58,7 +58,7 @@ load_value(mp_loader *l, const mp_shape *shape)
 static MP_NOINLINE VALUE
 wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
-    mp_record_wrong_type(l, shape->words, at);
+    mp_record_wrong_type(l, shape, at);
     l->d.at = at;
     mp_loader_skip(l);
     return Qnil;
@@ -249,7 +249,7 @@ refused(VALUE arg, VALUE error)
 {
     const instance_call *call = (const instance_call *)arg;
 
-    mp_record_refused(call->l, error, call->walk->at);
+    mp_record_refused(call->l, "constructor", error, call->walk->at);
     return Qnil;
 }
 
@@ -447,7 +447,6 @@ load_tagged(mp_loader *l, const mp_shape *shape)
     const uint8_t *at = l->d.at, *value_at = at;
     bool found = search_tag(l, shape);
     const mp_shape *part;
-    mp_place place = {.up = l->place, .key = shape->tag_key};
     mp_tag_key tag_key = {.up = l->tag_keys, .key = shape->tag_key};
     uint64_t others = l->d.others;
     VALUE object;
@@ -463,9 +462,7 @@ load_tagged(mp_loader *l, const mp_shape *shape)
         l->tag_keys = NULL;
         return object;
     }
-    if (found) l->place = &place;
-    mp_record_wrong_type(l, shape->words, value_at);
-    l->place = place.up;
+    mp_record_wrong_tag(l, shape, found, value_at);
     mp_loader_skip(l);
     return Qnil;
 }

@@ -2,6 +2,7 @@
 #include "record/record_error.h"
 
 #include "base/error.h"
+#include "core/utf8.h"
 #include "unpack/decode.h"
 
 /*
@@ -12,7 +13,8 @@
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
 static VALUE eRecordError, mExcerpt;
-static ID id_path, id_record, id_field, id_errors, id_of, id_line, id_column;
+static ID id_path, id_longer_path, id_record, id_field, id_errors, id_of, id_line, id_column, id_code, id_expected;
+static ID id_got, id_reason;
 
 /* --- text ------------------------------------------------------------------------------------------- */
 
@@ -35,14 +37,22 @@ append_number(VALUE text, const char *before, size_t number)
 
 /* --- what is there ---------------------------------------------------------------------------------- */
 
+/* The first bytes of a text, in quotes. */
+static VALUE
+quoted(const uint8_t *p, size_t n)
+{
+    VALUE text = rb_enc_str_new((const char *)p, (long)(n < TEXT_SHOWN ? n : TEXT_SHOWN), mp_utf8);
+    VALUE valid = rb_str_scrub(text, Qnil);
+
+    return rb_inspect(NIL_P(valid) ? text : valid);
+}
+
 static VALUE
 shown_text(const mp_head *head, const uint8_t *end)
 {
     size_t present = (size_t)(end - head->payload), n = head->n < present ? head->n : present;
-    VALUE text = rb_enc_str_new((const char *)head->payload, (long)(n < TEXT_SHOWN ? n : TEXT_SHOWN), mp_utf8);
-    VALUE valid = rb_str_scrub(text, Qnil);
+    VALUE text = quoted(head->payload, n);
 
-    text = rb_inspect(NIL_P(valid) ? text : valid);
     return n <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIu32 " bytes", text, head->n);
 }
 
@@ -97,6 +107,67 @@ found_in_json(mp_loader *l, const uint8_t *at)
     }
 }
 
+/* --- what is there, for whoever sent it --------------------------------------------------------------- */
+
+static VALUE
+words_of(const char *words)
+{
+    return rb_utf8_str_new_cstr(words);
+}
+
+static VALUE
+got_text(const uint8_t *p, size_t n)
+{
+    VALUE text = quoted(p, n);
+
+    return n <= TEXT_SHOWN ? text : rb_str_cat_cstr(text, "...");
+}
+
+VALUE
+mp_record_got(VALUE object)
+{
+    VALUE text;
+
+    switch (rb_type(object)) {
+      case T_NIL: return words_of("null");
+      case T_ARRAY: return words_of("an array");
+      case T_HASH: return words_of("an object");
+      case T_SYMBOL: return mp_record_got(rb_sym2str(object));
+      case T_TRUE: case T_FALSE: case T_FIXNUM: case T_FLOAT: return rb_inspect(object);
+      case T_BIGNUM: return words_of("a large integer");
+      case T_STRING: break;
+      default: return words_of("something else");
+    }
+    if (!mp_utf8_index_p(RB_ENCODING_GET(object)) && !mp_ascii_p((const uint8_t *)RSTRING_PTR(object),
+                                                                 (size_t)RSTRING_LEN(object))) {
+        return words_of("binary data");
+    }
+    object = rb_str_new_frozen(object);
+    text = got_text((const uint8_t *)RSTRING_PTR(object), (size_t)RSTRING_LEN(object));
+    RB_GC_GUARD(object);
+    return text;
+}
+
+/* The same of the object at a head. */
+static VALUE
+got_at(mp_loader *l, const uint8_t *at)
+{
+    const uint8_t *p = at;
+    mp_head head;
+    size_t present;
+
+    if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
+    present = (size_t)(l->d.end - head.payload);
+    switch (head.kind) {
+      case MP_STR: return got_text(head.payload, head.n < present ? head.n : present);
+      case MP_BIN: return words_of("binary data");
+      case MP_EXT: return words_of(l->json ? "a large integer" : "something else");
+      case MP_MAP: return words_of("an object");
+      case MP_ARRAY: return words_of("an array");
+      default: return mp_record_got(mp_decode_short(mp_loader_options(l), &p, l->d.end));
+    }
+}
+
 /* --- raising ---------------------------------------------------------------------------------------- */
 
 /*
@@ -117,15 +188,25 @@ append_blamed(VALUE text, const mp_record *record, uint32_t field)
     rb_str_cat_cstr(text, ")");
 }
 
-/* The path to the object that is being loaded, from the start of the message. */
+/* A path from `from` on as one from the start of the message. */
 static VALUE
-whole_path(const mp_loader *l)
+whole_path(const mp_loader *l, VALUE path)
 {
-    VALUE path = mp_error_path(l->place), way;
+    VALUE way;
 
     if (!l->from) return path;
     way = mp_error_path_of(l->d.source, 0, l->from);
-    return NIL_P(way) ? path : rb_str_append(rb_str_dup(way), rb_str_substr(path, 1, RSTRING_LEN(path)));
+    return NIL_P(way) ? path : mp_error_path_join(way, path);
+}
+
+/* Sets the path, and one for the pointer if the path lacks its middle. */
+static void
+set_path(VALUE error, const mp_loader *l, const mp_place *place)
+{
+    VALUE path = mp_error_path(place), longer = mp_error_path_longer(place);
+
+    rb_ivar_set(error, id_path, whole_path(l, path));
+    if (RSTRING_LEN(path) != RSTRING_LEN(longer)) rb_ivar_set(error, id_longer_path, whole_path(l, longer));
 }
 
 /* Says where in the text an object is; not in which class, which whoever sent the text does not know. */
@@ -158,17 +239,37 @@ error_in_bytes(const mp_loader *l, VALUE what, uint32_t field, const uint8_t *at
     return mp_error_at(eRecordError, what, offset);
 }
 
-static VALUE
-error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+/* Sets what a program can show and translate. */
+static void
+set_fault(VALUE error, const mp_record_fault *fault)
 {
-    VALUE path = whole_path(l), error;
+    rb_ivar_set(error, id_code, ID2SYM(rb_intern(fault->code)));
+    if (fault->expected) rb_ivar_set(error, id_expected, fault->expected);
+    if (fault->got) rb_ivar_set(error, id_got, fault->got);
+    if (fault->reason) rb_ivar_set(error, id_reason, fault->reason);
+}
 
-    joined(what, ", at ", mp_error_path_shown(path));
+/* Of what is missing, the message has the place of the map or array at `at`, and the path is that of the member. */
+static VALUE
+error_new(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
+{
+    VALUE error;
+
+    joined(what, ", at ", mp_error_path_shown(whole_path(l, mp_error_path(l->place))));
     error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
-    rb_ivar_set(error, id_path, path);
+    set_path(error, l, fault->missing ? fault->missing : l->place);
     if (l->record) rb_ivar_set(error, id_record, l->record->object);
     if (field != MP_FIELD_NONE) rb_ivar_set(error, id_field, l->record->fields[field].name);
+    set_fault(error, fault);
     return error;
+}
+
+static size_t
+path_bytes(VALUE error)
+{
+    VALUE path = rb_attr_get(error, id_path), longer = rb_attr_get(error, id_longer_path);
+
+    return (size_t)(RSTRING_LEN(path) + RSTRING_LEN(NIL_P(longer) ? path : longer));
 }
 
 static void
@@ -176,14 +277,14 @@ keep_or_raise(mp_loader *l, VALUE error)
 {
     if (!l->errors) rb_exc_raise(error);
     rb_ary_push(l->errors, error);
-    l->path_bytes += (size_t)RSTRING_LEN(rb_attr_get(error, id_path));
+    l->path_bytes += path_bytes(error);
     if (RARRAY_LEN(l->errors) == ERRORS_KEPT || l->path_bytes > PATH_BYTES_KEPT) mp_record_raise_kept(l);
 }
 
 static void
-fail(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+fail(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
 {
-    keep_or_raise(l, error_new(l, what, field, at));
+    keep_or_raise(l, error_new(l, fault, what, field, at));
 }
 
 /* Where nobody asked for the error, leaves without making one. */
@@ -194,17 +295,74 @@ refuse(const mp_loader *l)
 }
 
 void
-mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at)
+mp_record_breach(mp_loader *l, const mp_record_fault *fault, const uint8_t *at)
 {
+    VALUE words;
+
     refuse(l);
-    words = joined(rb_utf8_str_new_cstr("expected"), " ", words);
-    fail(l, joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at)), l->field, at);
+    if (fault->reason) words = rb_str_dup(fault->reason);
+    else words = joined(words_of("expected"), " ", fault->expected);
+    if (fault->got) joined(words, ", got ", fault->got);
+    fail(l, fault, words, l->field, at);
+}
+
+/* The shape, or the part of it, that takes such an object if it is in its Range; else NULL. */
+static const mp_shape *
+ranged_shape(const mp_shape *shape, mp_kind kind)
+{
+    uint32_t i;
+
+    if (RTEST(shape->bounds) && shape->accepts & mp_kind_bit(kind)) return shape;
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+        const mp_shape *part = ranged_shape(shape->parts[i], kind);
+
+        if (part) return part;
+    }
+    return NULL;
+}
+
+void
+mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
+{
+    mp_wire_row row;
+    const mp_shape *ranged;
+    mp_record_fault fault = {.code = "type", .expected = shape->expected};
+    VALUE words;
+
+    refuse(l);
+    ranged = mp_row_read(at, l->d.end, &row) == MP_OK ? ranged_shape(shape, (mp_kind)row.kind) : NULL;
+    if (ranged) {
+        fault.code = "range";
+        fault.expected = ranged->bounds;
+    }
+    fault.got = got_at(l, at);
+    words = joined(words_of("expected"), " ", shape->words);
+    fail(l, &fault, joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at)), l->field, at);
+}
+
+void
+mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at)
+{
+    mp_place place = {.up = l->place, .key = shape->tag_key};
+    mp_record_fault fault = {.code = found ? "tag" : "missing", .expected = shape->bounds};
+    VALUE words;
+
+    refuse(l);
+    if (found) fault.got = got_at(l, at);
+    else fault.missing = &place;
+    words = joined(words_of("expected"), " ", shape->words);
+    joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at));
+    if (found) l->place = &place;
+    fail(l, &fault, words, l->field, at);
+    l->place = place.up;
 }
 
 void
 mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
 {
     const mp_field *missing = &l->record->fields[field];
+    mp_place place = {.up = l->place, .key = missing->key, .index = (long)field};
+    mp_record_fault fault = {.code = "missing", .expected = missing->shape->expected, .missing = &place};
     VALUE words;
 
     refuse(l);
@@ -212,21 +370,26 @@ mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
     if (!l->json && missing->shape->kind == MP_SHAPE_ANY_OF && missing->shape->accepts & mp_kind_bit(MP_NIL)) {
         rb_str_catf(words, " (with(defaults: {%" PRIsVALUE ": nil}) allows that)", rb_sym2str(missing->name));
     }
-    fail(l, words, field, at);
+    if (l->record->form == MP_FORM_ARRAY) place.key = Qundef;
+    fail(l, &fault, words, field, at);
 }
 
 void
 mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 {
+    mp_record_fault fault = {.code = "unknown"};
+
     refuse(l);
-    fail(l, rb_sprintf("unknown key %" PRIsVALUE, key_text(l, at)), MP_FIELD_NONE, at);
+    fail(l, &fault, rb_sprintf("unknown key %" PRIsVALUE, key_text(l, at)), MP_FIELD_NONE, at);
 }
 
 void
 mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
 {
+    mp_record_fault fault = {.code = "unknown"};
+
     refuse(l);
-    fail(l, rb_sprintf("expected %" PRIu32 " elements, got more", element), MP_FIELD_NONE, at);
+    fail(l, &fault, rb_sprintf("expected %" PRIu32 " elements, got more", element), MP_FIELD_NONE, at);
 }
 
 /* Converts user code's text from any encoding to a new UTF-8 String, to which a path can be appended. */
@@ -272,13 +435,15 @@ message_of(VALUE error)
  * may be user code, too; whoever called the class's constructor checks that it returns only once.
  */
 void
-mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
+mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at)
 {
+    mp_record_fault fault = {.code = code};
     VALUE text, errors[2] = {0, error};
 
     refuse(l);
     text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
-    errors[0] = error_new(l, text, MP_FIELD_NONE, at);
+    if (RTEST(rb_obj_is_kind_of(error, rb_eArgError))) fault.reason = joined(words_of("is not valid"), ": ", text);
+    errors[0] = error_new(l, &fault, text, l->field, at);
     keep_or_raise(l, rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0));
     RB_GC_GUARD(errors[0]);
     RB_GC_GUARD(errors[1]);
@@ -300,13 +465,7 @@ mp_record_raise_kept(mp_loader *l)
     }
     if (n > ERRORS_SHOWN) rb_str_cat_cstr(message, "; ...");
     first = mp_error_at(eRecordError, message, NUM2SIZET(rb_funcall(first, rb_intern("offset"), 0)));
-    rb_ivar_set(first, id_path, rb_ivar_get(rb_ary_entry(l->errors, 0), id_path));
-    rb_ivar_set(first, id_record, rb_attr_get(rb_ary_entry(l->errors, 0), id_record));
-    rb_ivar_set(first, id_field, rb_attr_get(rb_ary_entry(l->errors, 0), id_field));
-    if (l->json) {
-        rb_ivar_set(first, id_line, rb_attr_get(rb_ary_entry(l->errors, 0), id_line));
-        rb_ivar_set(first, id_column, rb_attr_get(rb_ary_entry(l->errors, 0), id_column));
-    }
+    mp_error_copy_record(rb_ary_entry(l->errors, 0), first);
     rb_ivar_set(first, id_errors, l->errors);
     rb_exc_raise(first);
 }
@@ -317,10 +476,15 @@ Init_manypack_record_error(void)
     eRecordError = mp_const("Manypack::RecordError");
     mExcerpt = mp_const("Manypack::Excerpt");
     id_path = rb_intern("@path");
+    id_longer_path = rb_intern("@longer_path");
     id_record = rb_intern("@record");
     id_field = rb_intern("@field");
     id_errors = rb_intern("@errors");
     id_line = rb_intern("@line");
     id_column = rb_intern("@column");
     id_of = rb_intern("of");
+    id_code = rb_intern("@code");
+    id_expected = rb_intern("@expected");
+    id_got = rb_intern("@got");
+    id_reason = rb_intern("@reason");
 }

@@ -9,8 +9,29 @@
  * the error, up to 1,000 of them, and returns; the caller then skips the object.
  */
 
+/*
+ * What is wrong, for programs that show or translate it. The words are UTF-8 Strings for whoever sent the message: they
+ * name no class of the program and no type of MessagePack. 0 for what there is not.
+ */
+typedef struct {
+    const char *code; /* such as "length": RecordError#code */
+    VALUE expected;   /* continues "must be": "1..20 characters", "a multiple of 5" */
+    VALUE got;        /* continues "is": "25 characters"; see mp_record_got */
+    VALUE reason;     /* the whole instead, such as "must be even" */
+    const mp_place *missing; /* what is not there, and so has no place in the message; else NULL */
+} mp_record_fault;
+
+/* The value at `at` breaks a rule of its type: "expected EXPECTED, got GOT", or the reason. */
+void mp_record_breach(mp_loader *l, const mp_record_fault *fault, const uint8_t *at);
+
+/* An object in words for `got`: "null", "12", "\"text\"", "an array". */
+VALUE mp_record_got(VALUE object);
+
 /* "expected WORDS, got ..." followed by a description of the object. */
-void mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at);
+void mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at);
+
+/* The same for a map whose tag, at `at`, is not known, or that has none: then `at` is the map. */
+void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at);
 
 /* A required field is missing in the map or array whose head is at `at`. */
 void mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at);
@@ -19,8 +40,8 @@ void mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at);
 void mp_record_unknown_key(mp_loader *l, const uint8_t *at);
 void mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at);
 
-/* The constructor of a Record's class raised the exception `error`. */
-void mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at);
+/* Code of the program raised the exception `error`: the code is "constructor" or "conversion". */
+void mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at);
 
 /* Raises one error for all kept errors, if there are any. */
 void mp_record_raise_kept(mp_loader *l);

@@ -16,6 +16,8 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         mp_record *record = shape->record;
 
         visit(&shape->words, owner);
+        visit(&shape->expected, owner);
+        visit(&shape->bounds, owner);
         visit(&shape->klass, owner);
         visit(&shape->objects, owner);
         visit(&shape->tag_key, owner);
@@ -584,6 +586,8 @@ start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
 {
     shape->kind = kind_of(get(node, "kind"));
     shape->words = get(node, "words");
+    shape->expected = get(node, "expected");
+    shape->bounds = rb_hash_lookup2(node, ID2SYM(rb_intern("bounds")), 0);
     shape->klass = get(node, "class");
     shape->objects = get(node, "objects");
     shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);

@@ -100,6 +100,8 @@ struct mp_shape {
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
+    VALUE expected;         /* the same for whoever sent the message */
+    VALUE bounds;           /* INTEGER, FLOAT: the range in such words; TAGGED: the tags; else 0 or nil */
     VALUE klass;            /* CLASS; UNNAMED: nil for a name */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
     mp_literals literals;   /* ENUM */

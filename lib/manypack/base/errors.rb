@@ -216,8 +216,8 @@ module Manypack
   class RecordError < UnpackError
     include Guesses
 
-    # Where in the message the error is, a String. A key of more than 128 bytes is cut; the message shows a
-    # long path without its middle.
+    # Where in the message the error is, a String; of a missing member, where it should be. A key of more than 128 bytes
+    # is cut; the message shows a long path without its middle.
     #
     #   error.path #=> "$.y"
     attr_reader :path
@@ -232,11 +232,54 @@ module Manypack
     #   error.field #=> :y
     attr_reader :field
 
+    # What is wrong, a Symbol, by which a program translates the error: +:type+, +:range+, +:missing+, +:unknown+ (a key
+    # or element that no member has), +:tag+ (which no part of a union has) and +:constructor+ (of the class, or a
+    # default that is called).
+    #
+    #   error.code #=> :type
+    attr_reader :code
+
+    # What should be there, and what is, in words for whoever sent the message: Strings, or nil. They name no class of
+    # the program; a text is cut.
+    #
+    #   error.expected #=> "a number"
+    #   error.got      #=> "\"2\""
+    attr_reader :expected, :got
+
     # All errors of the message, an Array, if it was loaded with <code>collect: true</code>; otherwise only this one.
     #
     #   error.errors.map(&:path) #=> ["$.y"]
     def errors
       @errors || [self]
+    end
+
+    # Returns the path as a JSON Pointer (RFC 6901), or nil for a path that is cut, or has a key that no JSON has.
+    #
+    #   error.pointer #=> "/y"
+    def pointer
+      steps = (@longer_path || path).to_s.scan(STEP)
+      steps.map! { |name, quoted, number| name || number || (quoted && unquoted(quoted)) }
+      steps.map { |step| "/#{step.gsub("~", "~0").gsub("/", "~1")}" }.join unless steps.include?(nil)
+    end
+
+    # Returns one sentence for whoever sent the message: no bytes, no class of the program. It quotes the exception of a
+    # class's constructor only if that is an ArgumentError. Of several errors it says the first three.
+    #
+    #   error.sentence #=> "y must be a number, is \"2\""
+    def sentence
+      return "#{subject} #{predicate}" unless @errors
+
+      "#{@errors.size} errors: #{@errors.first(3).map(&:sentence).join("; ")}#{"; ..." if @errors.size > 3}"
+    end
+
+    # Returns all errors as Hashes, for an answer in JSON. The message continues the name of the member, as ActiveModel
+    # expects it: <code>errors.add(one[:member] || :base, one[:code], message: one[:message])</code>.
+    #
+    #   error.details
+    #   #=> [{code: :type, path: "$.y", pointer: "/y", expected: "a number", got: "\"2\"", member: :y,
+    #   #     message: "must be a number, is \"2\""}]
+    def details
+      errors.map { |error| error.detail }
     end
 
     # Called by Marshal, which has no marshal_load of exceptions.
@@ -250,7 +293,37 @@ module Manypack
     end
     private_class_method :_load
 
+    protected
+
+    def detail
+      { code: code, path: path, pointer: pointer, expected: expected, got: got, member: field, message: predicate }
+    end
+
     private
+
+    # A step of a path; of one that no pointer has, such as [nil] or ..., all groups are nil.
+    STEP = /\.([[:alnum:]_]+)|\["((?:[^"\\]|\\.)*)"\]|\[(-?\d[\d.e+-]*)\]|\[[^\]]*\]|\.{3}/
+    HAVE = %i[length unique].freeze
+    private_constant :STEP, :HAVE
+
+    def subject
+      path == "$" ? "the value" : Excerpt.of(path.delete_prefix("$").delete_prefix("."))
+    end
+
+    # The sentence without its subject.
+    def predicate
+      return @reason if @reason
+      return "is #{code}" if %i[missing unknown].include?(code)
+      return "is not valid" unless expected
+
+      verbs = HAVE.include?(code) ? %w[have has] : %w[be is]
+      "must #{verbs[0]} #{expected}#{", #{verbs[1]} #{got}" if got}"
+    end
+
+    # Returns a key in a path without its escapes, or nil if it is no text.
+    def unquoted(text)
+      text.gsub(/\\(?:u(\h{4})|(["\\])|x)/) { $1 ? [$1.hex].pack("U") : $2 || (return nil) }
+    end
 
     # Called by Marshal, which cannot write a Record: #record of the copy is nil.
     def _dump(_depth)

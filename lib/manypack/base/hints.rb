@@ -107,7 +107,7 @@ module Manypack
       "Path." => { "parse" => "Manypack::Path.new(\"$.a.b\"), and its to_a(bytes)" },
       "Parallel." => { "new" => "Manypack::Parallel.map(bytes, ractors: 4) { |object| ... } needs no object" },
       "RecordError" => {
-        "expected" => "the message says what was expected and what is there; path and field, where"
+        "actual received" => "got says in words what is there, and expected what should be"
       },
 
       :constant => {

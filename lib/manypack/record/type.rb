@@ -4,6 +4,7 @@
 # Manypack::Type, the half that programs see. The half that reads and writes bytes is type.c.
 #++
 require_relative "type/spec"
+require_relative "type/expected"
 require_relative "type/compiler"
 require_relative "type/names"
 require_relative "type/inherited"

@@ -43,7 +43,7 @@ module Manypack
       end
 
       def node(spec)
-        { kind: spec[0], words: Spec.words(spec), parts: [], **details(spec) }
+        { kind: spec[0], words: Spec.words(spec), expected: Expected.of(spec), parts: [], **details(spec) }
       end
 
       def details(spec)
@@ -58,7 +58,7 @@ module Manypack
         when :map then { parts: [add(one), add(two)] }
         when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
         when :tagged
-          { tag: one, objects: two.keys, numbers: two.keys.each_with_index.to_h.freeze,
+          { tag: one, bounds: Expected.list(two.keys), objects: two.keys, numbers: two.keys.each_with_index.to_h.freeze,
             parts: [*two.values, *other && [other]].map { |part| add(part) } }
         else {}
         end
@@ -73,7 +73,7 @@ module Manypack
         most = range&.end ? (range.exclude_end? ? range.end - 1 : range.end) : INTEGERS.end
         check_bounds(range, [least, most]) if range
         top = 2**63 - 1
-        { min: [least, top].min, max: least > top ? -2**63 : [most, top].min,
+        { bounds: Expected.bounds(range), min: [least, top].min, max: least > top ? -2**63 : [most, top].min,
           above_min: [least, top + 1].max, above_max: [most, 0].max }
       end
 
@@ -95,7 +95,7 @@ module Manypack
           raise ArgumentError, "#{range.inspect} is no type: no Float is in it"
         end
 
-        { min: least, max: most, below_max: below_max }
+        { bounds: Expected.bounds(range), min: least, max: most, below_max: below_max }
       end
 
       # Returns the Float nearest to a bound: an Integer bound may not be a Float.
@@ -192,7 +192,8 @@ module Manypack
         build = record.instance_variable_get(:@build)
         slots = build == :ivars ? record.members : record.klass.members
         fields = record.keys.map { |member, keys| field(record, member, keys, slots.index(member)) }
-        { kind: :record, words: record.klass.inspect, parts: [], fields: fields,
+        { kind: :record, words: record.klass.inspect, expected: Expected.of([:record, record]), parts: [],
+          fields: fields,
           key_count: fields.sum { |field| field[:keys].size }, record: record, class: record.klass,
           reader: record.lazy_class, own_tag: record.instance_variable_get(:@tag_key),
           build: build, form: record.form,

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+#--
+# What a type asks for, in the words of whoever sends messages: RecordError#expected.
+#++
+module Manypack
+  class Type
+    # Names neither a class of the program nor a type of MessagePack, and continues a sentence: "id must be an integer".
+    module Expected # :nodoc:
+      KINDS = { any: "any value", view: "any value", nil: "null", true: "true", false: "false", integer: "an integer",
+                float: "a number", string: "a string", symbol: "a string", list: "an array", map: "an object" }.freeze
+      CLASSES = { Hash => "an object", Array => "an array", ::Time => "a time", Timestamp => "a time",
+                  Numeric => "a number" }.freeze
+      MOST_SHOWN = 8
+      private_constant :KINDS, :CLASSES, :MOST_SHOWN
+
+      # Returns the words for a spec, a frozen String.
+      def self.of(spec)
+        kind, detail, = spec
+        -case kind
+         when :integer, :float then [KINDS[kind], detail && bounded(bounds(detail))].compact.join(" ")
+         when :enum then list(detail)
+         when :union then detail.map { |one| of(one) }.uniq.join(" or ")
+         when :record then detail.form == :array ? KINDS[:list] : KINDS[:map]
+         when :tagged then KINDS[:map]
+         when :class then CLASSES.fetch(detail, "of another type")
+         else KINDS.fetch(kind, "of another type")
+         end
+      end
+
+      # Returns the words for a Range of numbers, or nil for nil.
+      def self.bounds(range)
+        return unless range
+
+        from = range.begin && (range.end ? "from #{range.begin}" : "at least #{range.begin}")
+        to = range.end && "#{range.exclude_end? ? "below" : from ? "to" : "at most"} #{range.end}"
+        -[from, to].compact.join(from && range.exclude_end? ? " and " : " ")
+      end
+
+      # Returns the words for literals.
+      def self.list(literals)
+        words = literals.map { |one| one.nil? ? "null" : (one.is_a?(::Symbol) ? one.name : one).inspect }
+        words.size > MOST_SHOWN ? "one of #{words.take(MOST_SHOWN).join(", ")}, ..." : words.join(" or ")
+      end
+
+      def self.bounded(words)
+        words.start_with?("at") ? "of #{words}" : words
+      end
+      private_class_method :bounded
+    end
+    private_constant :Expected
+  end
+end
