@@ -32,9 +32,13 @@ module Manypack
       private :create
     end
 
-    # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type;
+    # Returns the Record of a class. Every member of a Struct or a Data needs a type;
     # docs/records.md lists them. <code>Object</code> accepts anything. The members are keywords or a Hash, and their
     # names Symbols or Strings.
+    #
+    # The class may be any other, too, such as a plain one, an ActiveModel or a dry-struct. Its +new+ gets the members,
+    # and dump reads them by public methods of their names. Of positional parameters, all have the names of members; a
+    # single parameter with another name, or a <code>*</code>, gets a Hash.
     #
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects, even if it is defined after
     # the Record is made; but a +new+ that takes any number of arguments must be there before the first object is
@@ -47,19 +51,19 @@ module Manypack
     #
     # The Record has the options of the Types of its members, as in Type[].
     #
-    # Raises ArgumentError for any other class, for members that the class does not have, for members without a type,
-    # for a constructor that cannot take the members, and for anything that is no type.
+    # Raises ArgumentError for members that the class does not have, for members without a type, for a constructor that
+    # cannot take the members, and for anything that is no type.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     def self.new(klass, types = nil, **members)
       Arguments.refuse_block(self, :new) if block_given?
-      Arguments.at_the_call { create(klass, Members.named(types, members), Build.filling(klass)) }
+      Arguments.at_the_call { create(klass, Members.named(types, members), nil) }
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
-    # are those of Record.new. Raises ArgumentError for what is no class, and for a class such as Integer or Proc, of
-    # which Ruby makes no empty objects.
+    # are those of Record.new. Raises ArgumentError for what is no class, for a class such as Integer or Proc, of which
+    # Ruby makes no empty objects, and for one whose readers need what +initialize+ sets.
     #
     #   class Account
     #     attr_reader :id
@@ -165,9 +169,11 @@ module Manypack
     private_constant :NO_MAPS
 
     def initialize(klass, members, build) # :nodoc:
+      build, arguments = build ? [build, members.keys] : Build.of(klass, members.keys)
       types = Members.check(klass, members, build)
       codec, base = inherited(types.values)
-      set(klass: klass, types: types, build: build, options: Options::NONE, codec: codec, base: base)
+      set(klass: klass, types: types, build: build, arguments: arguments, options: Options::NONE, codec: codec,
+          base: base)
     end
 
     # Returns the class of the objects.
@@ -318,7 +324,8 @@ module Manypack
         raise ArgumentError, "#{subclass.inspect} is no subclass of #{klass.inspect}"
       end
 
-      copy(klass: subclass, inherited: @inherited || klass, build: @build == :ivars ? :ivars : Build.filling(subclass))
+      build, arguments = @build == :ivars ? [:ivars, @arguments] : Build.of(subclass, members)
+      copy(klass: subclass, inherited: @inherited || klass, build: build, arguments: arguments)
     end
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
@@ -377,8 +384,9 @@ module Manypack
     end
 
     # +base+ is the codec of DefaultFactory if the Record follows that, +inherited+ the class whose Record it had.
-    def set(klass:, types:, build:, options:, codec:, base:, form: :map, check: false, inherited: nil, lazy_class: nil,
-            tag_key: nil)
+    # +arguments+ are the members in the order of the places that +build+ gives them.
+    def set(klass:, types:, build:, arguments:, options:, codec:, base:, form: :map, check: false, inherited: nil,
+            lazy_class: nil, tag_key: nil)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys"
       end
@@ -386,6 +394,7 @@ module Manypack
       @klass = klass
       @types = types
       @build = build
+      @arguments = arguments
       @inherited = inherited
       @check = check
       @options = options
@@ -409,7 +418,7 @@ module Manypack
     # by the extension, too.
     def constructor
       uninitialized unless @build
-      @build == :ivars ? [:ivars, []] : Build.constructor(@klass)
+      @build == :ivars ? [:ivars, []] : Build.constructor(@klass, @arguments)
     end
 
     # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
@@ -418,8 +427,8 @@ module Manypack
     end
 
     def copy(codec: self.codec, base: self.base, **changes)
-      now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, check: @check,
-              inherited: @inherited, tag_key: @tag_key }
+      now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options, form: @form,
+              check: @check, inherited: @inherited, tag_key: @tag_key }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 
@@ -439,6 +448,7 @@ module Manypack
 end
 
 require_relative "record/build"
+require_relative "record/readers"
 require_relative "record/members"
 require_relative "record/options"
 require_relative "record/attached"

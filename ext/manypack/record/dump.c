@@ -270,17 +270,21 @@ dump_pair_of(mp_encoder *e, const mp_field *field, VALUE value)
     dump_value(e, field->shape, value);
 }
 
-static VALUE
-rest_of(const mp_encoder *e, const mp_record *record, VALUE object)
+/* TypeError unless the value of the field of unknown pairs is a Hash or nil. */
+static void
+check_rest(const mp_encoder *e, const mp_record *record, VALUE rest)
 {
-    VALUE rest;
-
-    if (record->into == MP_FIELD_NONE || record->form == MP_FORM_ARRAY) return Qnil;
-    rest = mp_instance_get(record, object, &record->fields[record->into]);
-    if (NIL_P(rest) || RB_TYPE_P(rest, T_HASH)) return rest;
+    if (NIL_P(rest) || RB_TYPE_P(rest, T_HASH)) return;
     mp_encoder_raise(e, rb_eTypeError, NULL,
                      "expected a Hash of unknown keys, got %" PRIsVALUE " (%" PRIsVALUE "#%" PRIsVALUE ")",
                      rb_obj_class(rest), record->klass, record->fields[record->into].name);
+}
+
+/* True if the Record keeps unknown pairs in a field, which is none of the pairs itself. */
+static bool
+rest_p(const mp_record *record)
+{
+    return record->into != MP_FIELD_NONE && record->form != MP_FORM_ARRAY;
 }
 
 /* Writes the fields by position. */
@@ -317,6 +321,114 @@ dump_pairs(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place
     }
 }
 
+/* --- Records that choose their fields --------------------------------------------------------------- */
+
+typedef struct {
+    const mp_record *record;
+    const mp_field *field;
+    VALUE object;
+} field_read;
+
+static VALUE
+read_field(VALUE arg)
+{
+    const field_read *read = (const field_read *)arg;
+
+    if (!mp_instance_read_p(read->record) || rb_obj_respond_to(read->object, read->field->reader, 0)) {
+        return mp_instance_get(read->record, read->object, read->field);
+    }
+    return Qundef;
+}
+
+/* The values of all fields, each read once, in an Array. */
+static VALUE
+values_of(mp_encoder *e, const mp_record *record, VALUE object)
+{
+    VALUE values = rb_obj_hide(rb_ary_new_capa(record->count));
+    mp_place place = {.up = e->place, .key = Qundef};
+    uint32_t i;
+
+    e->place = &place;
+    for (i = 0; i < record->count; i++) {
+        field_read read = {.record = record, .field = &record->fields[i], .object = object};
+        VALUE value = Qnil;
+
+        place.index = i;
+        if (record->form != MP_FORM_ARRAY) place.key = read.field->key;
+        if (!read.field->load_only) value = mp_encoder_call_placed(e, read_field, (VALUE)&read);
+        if (value == Qundef) {
+            mp_encoder_raise(e, rb_eTypeError, NULL, "%" PRIsVALUE " has no public method %" PRIsVALUE ", by which dump "
+                             "reads the member", rb_obj_class(object), read.field->name);
+        }
+        rb_ary_push(values, value);
+    }
+    e->place = place.up;
+    return values;
+}
+
+static VALUE
+eql(VALUE arg)
+{
+    const VALUE *pair = (const VALUE *)arg;
+
+    return rb_eql(pair[0], pair[1]) ? Qtrue : Qfalse;
+}
+
+/* True if dump leaves a field out because of its value. */
+static bool
+omitted_p(mp_encoder *e, const mp_field *field, VALUE value)
+{
+    VALUE pair[2] = {field->omitted, value};
+
+    if (field->load_only || value == field->omitted) return true;
+    if (field->omitted == Qundef || RB_SPECIAL_CONST_P(field->omitted)) return false;
+    return rb_obj_class(value) == rb_obj_class(field->omitted) && RTEST(mp_encoder_call_placed(e, eql, (VALUE)pair));
+}
+
+/*
+ * Returns how many values are written. Those left out of a map become Qundef in the Array; of an array, the last ones
+ * are left out.
+ */
+static uint32_t
+choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
+{
+    bool array = record->form == MP_FORM_ARRAY;
+    uint32_t i, count = 0, length = 0;
+
+    for (i = 0; i < record->count; i++) {
+        const mp_field *field = &record->fields[i];
+
+        if (i != replaced && (array || field->written) && !omitted_p(e, field, RARRAY_AREF(values, i))) {
+            count++;
+            length = i + 1;
+        } else if (!array) {
+            rb_ary_store(values, (long)i, Qundef);
+        }
+    }
+    return array ? length : count;
+}
+
+/* Writes the first n values of an array, or all of a map but Qundef. */
+static void
+dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *place, uint32_t n)
+{
+    uint32_t i;
+
+    if (record->form != MP_FORM_ARRAY) n = record->count;
+    for (i = 0; i < n; i++) {
+        const mp_field *field = &record->fields[i];
+        VALUE value = RARRAY_AREF(values, i);
+
+        place->index = i;
+        if (record->form != MP_FORM_ARRAY) place->key = field->key;
+        if (record->form == MP_FORM_ARRAY) dump_value(e, field->shape, value);
+        else if (value != Qundef) dump_pair_of(e, field, value);
+    }
+    RB_GC_GUARD(values);
+}
+
+/* --- any Record ------------------------------------------------------------------------------------- */
+
 /*
  * In a union the tag is written first, where readers find it at once. It replaces a field with the tag key. Outside of
  * unions tag_key is Qundef.
@@ -325,15 +437,20 @@ static void
 dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key, VALUE tag)
 {
     mp_place place = {.key = Qundef};
-    VALUE rest;
-    size_t pairs, others, count;
     uint32_t replaced = mp_record_tag_field(record, tag_key);
+    uint32_t fields = record->count - rest_p(record) - (replaced != MP_FIELD_NONE);
+    VALUE values = 0, rest = Qnil;
+    size_t others, count;
 
     check_class(e, record, object);
-    rest = rest_of(e, record, object);
+    if (MP_UNLIKELY(record->chosen)) values = values_of(e, record, object);
+    if (MP_UNLIKELY(rest_p(record))) {
+        rest = values ? RARRAY_AREF(values, record->into) : mp_instance_get(record, object, &record->fields[record->into]);
+        check_rest(e, record, rest);
+    }
+    if (MP_UNLIKELY(values != 0)) fields = choose(e, record, values, replaced);
     others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
-    pairs = record->count - (record->into != MP_FIELD_NONE) + others;
-    count = record->form == MP_FORM_ARRAY ? record->count : pairs + (tag_key != Qundef && replaced == MP_FIELD_NONE);
+    count = fields + others + (tag_key != Qundef);
     put_head(e, record->form == MP_FORM_ARRAY ? mp_put_array_head : mp_put_map_head, object, count);
     if (!count) return;
     mp_encoder_open(e, &place);
@@ -341,11 +458,13 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
         mp_encode(e, tag_key);
         mp_encode(e, tag);
     }
-    if (record->form == MP_FORM_ARRAY) dump_elements(e, record, object, &place);
+    if (MP_UNLIKELY(values != 0)) dump_chosen(e, record, values, &place, fields);
+    else if (record->form == MP_FORM_ARRAY) dump_elements(e, record, object, &place);
     else dump_pairs(e, record, object, &place, replaced);
     if (!NIL_P(rest)) dump_rest(e, record, tag_key, rest, others);
     mp_encoder_close(e, &place);
     RB_GC_GUARD(object);
+    RB_GC_GUARD(rest);
 }
 
 /* Writes a LazyRecord as the bytes it was loaded from. */

@@ -17,7 +17,7 @@ enum { ANY_ARGUMENTS = -1 };
 bool
 mp_instance_filled_p(const mp_record *record)
 {
-    if (record->build == MP_BUILD_IVARS) return true;
+    if (record->build >= MP_BUILD_IVARS) return record->build == MP_BUILD_IVARS;
     return rb_method_basic_definition_p(record->klass, id_initialize) && record->new_seen &&
            rb_obj_method_arity(record->klass, id_new) == ANY_ARGUMENTS;
 }
@@ -38,6 +38,13 @@ constructors(void)
     return mp_ractor_seldom()->constructors = all;
 }
 
+/* Of a Struct or a Data, one is remembered for all Records; of another class, it depends on the members. */
+static VALUE
+key_of(const mp_record *record)
+{
+    return mp_instance_read_p(record) ? record->object : record->klass;
+}
+
 /* Asks Ruby code how to make an object of the class, and remembers it if the class has a constructor of its own. */
 static VALUE
 find_constructor(const mp_record *record, VALUE new_arity, VALUE initialize_arity)
@@ -46,11 +53,11 @@ find_constructor(const mp_record *record, VALUE new_arity, VALUE initialize_arit
     mp_build build = mp_build_of(rb_ary_entry(found, BUILD));
 
     found = rb_ary_new_from_args(4, INT2FIX(build), rb_ary_entry(found, OPTIONAL), new_arity, initialize_arity);
-    if (build == record->build) {
+    if (build < MP_BUILD_IVARS) {
         *(bool *)&record->new_seen = true;
     } else {
         if (RHASH_SIZE(all) >= CONSTRUCTORS_MAX) rb_hash_clear(all);
-        rb_hash_aset(all, record->klass, found);
+        rb_hash_aset(all, key_of(record), found);
     }
     return found;
 }
@@ -63,7 +70,7 @@ mp_instance_constructor(const mp_record *record)
     if (mp_instance_filled_p(record)) return (mp_constructor){.build = record->build};
     new_arity = INT2NUM(rb_obj_method_arity(record->klass, id_new));
     initialize_arity = INT2NUM(rb_mod_method_arity(record->klass, id_initialize));
-    found = rb_hash_lookup(constructors(), record->klass);
+    found = rb_hash_lookup(constructors(), key_of(record));
     if (NIL_P(found) || RARRAY_AREF(found, ARITY_OF_NEW) != new_arity ||
         RARRAY_AREF(found, ARITY_OF_INITIALIZE) != initialize_arity) {
         found = find_constructor(record, new_arity, initialize_arity);
@@ -90,21 +97,33 @@ with_ivars(const mp_record *record, const VALUE *values)
     VALUE object = rb_obj_alloc(record->klass);
     uint32_t i;
 
-    for (i = 0; i < record->count; i++) rb_ivar_set(object, record->fields[i].ivar, values[i]);
+    for (i = 0; i < record->count; i++) rb_ivar_set(object, record->fields[i].reader, values[i]);
     return object;
+}
+
+/* Calls klass.new. Without a method call, if it is Class#new. */
+static VALUE
+construct(VALUE klass, int argc, const VALUE *argv, int keywords)
+{
+    if (rb_method_basic_definition_p(CLASS_OF(klass), id_new)) {
+        return rb_class_new_instance_kw(argc, argv, klass, keywords);
+    }
+    return rb_funcallv_kw(klass, id_new, argc, argv, keywords);
 }
 
 /* Calls klass.new with the values in the order of the class's members, up to the last value that is present. */
 static VALUE
 call_new(const mp_record *record, const VALUE *values)
 {
-    VALUE arguments = rb_ary_new_capa(record->count);
+    VALUE arguments = rb_obj_hide(rb_ary_new_capa(record->count)), object;
     uint32_t i;
 
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef) rb_ary_store(arguments, record->fields[i].slot, values[i]);
     }
-    return rb_apply(record->klass, id_new, arguments);
+    object = construct(record->klass, RARRAY_LENINT(arguments), RARRAY_CONST_PTR(arguments), RB_NO_KEYWORDS);
+    RB_GC_GUARD(arguments);
+    return object;
 }
 
 static VALUE
@@ -116,7 +135,7 @@ call_new_with_keywords(const mp_record *record, const VALUE *values)
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef) rb_hash_aset(keywords, record->fields[i].name, values[i]);
     }
-    return rb_funcallv_kw(record->klass, id_new, 1, &keywords, RB_PASS_KEYWORDS);
+    return construct(record->klass, 1, &keywords, RB_PASS_KEYWORDS);
 }
 
 VALUE

@@ -28,12 +28,20 @@ mp_constructor mp_instance_constructor(const mp_record *record);
  */
 VALUE mp_instance_new(const mp_record *record, mp_build build, const VALUE *values);
 
-/* Returns an object's value of a field. */
+/* True if methods of an object have the values of its fields: the class is neither a Struct nor a Data. */
+MP_INLINE bool
+mp_instance_read_p(const mp_record *record)
+{
+    return record->build > MP_BUILD_IVARS;
+}
+
+/* Returns an object's value of a field. Runs user code, which may raise, if mp_instance_read_p. */
 MP_INLINE VALUE
 mp_instance_get(const mp_record *record, VALUE object, const mp_field *field)
 {
-    if (MP_UNLIKELY(record->build == MP_BUILD_IVARS)) return rb_ivar_get(object, field->ivar);
-    return RSTRUCT_GET(object, field->slot);
+    if (MP_LIKELY(record->build < MP_BUILD_IVARS)) return RSTRUCT_GET(object, field->slot);
+    if (record->build == MP_BUILD_IVARS) return rb_ivar_get(object, field->reader);
+    return rb_funcallv_public(object, field->reader, 0, NULL);
 }
 
 #endif

@@ -32,6 +32,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
             visit(&record->fields[j].name, owner);
             visit(&record->fields[j].key, owner);
             visit(&record->fields[j].default_value, owner);
+            visit(&record->fields[j].omitted, owner);
         }
     }
 }
@@ -253,8 +254,11 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
     field->default_value = rb_hash_lookup2(node, ID2SYM(rb_intern("default")), Qundef);
     field->called = RTEST(get(node, "called"));
     if (field->called) record->calls = true;
+    field->omitted = rb_hash_lookup2(node, ID2SYM(rb_intern("omitted")), Qundef);
+    field->load_only = RTEST(get(node, "load_only"));
+    if (field->omitted != Qundef || field->load_only) record->chosen = true;
     field->slot = NUM2INT(get(node, "slot"));
-    if (record->build == MP_BUILD_IVARS) field->ivar = rb_sym2id(get(node, "ivar"));
+    field->reader = rb_sym2id(record->build == MP_BUILD_IVARS ? get(node, "ivar") : field->name);
     if (RTEST(get(node, "into"))) {
         record->into = index;
         field->key = rb_sym2str(field->name);
@@ -275,6 +279,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     record->reader = get(node, "reader");
     record->tag_key = get(node, "own_tag");
     record->build = mp_build_of(get(node, "build"));
+    record->chosen = record->build > MP_BUILD_IVARS;
     record->form = form_of(get(node, "form"));
     record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP
         : symbol_p(unknown, "raise") ? MP_UNKNOWN_RAISE : MP_UNKNOWN_INTO;

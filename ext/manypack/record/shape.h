@@ -41,13 +41,16 @@ typedef enum {
     MP_SHAPE_SHARED,  /* reference to the first shape of another Type, its only part; no shape refers to it */
 } mp_shape_kind;
 
-/* How an object of a Record's class is made. The class's own constructor may be defined after the Record is made. */
+/*
+ * How an object of a Record's class is made. The class's own constructor may be defined after the Record is made. In an
+ * mp_record, the last two say that the class is neither a Struct nor a Data: methods read its members.
+ */
 typedef enum {
     MP_BUILD_STRUCT,   /* its members are set, unless the class has a constructor of its own */
     MP_BUILD_DATA,     /* the same, and the object is frozen */
     MP_BUILD_IVARS,    /* its instance variables are set */
-    MP_BUILD_NEW,      /* klass.new(*values), never in an mp_record */
-    MP_BUILD_KEYWORDS, /* klass.new(**values), never in an mp_record */
+    MP_BUILD_NEW,      /* klass.new(*values) */
+    MP_BUILD_KEYWORDS, /* klass.new(**values) */
 } mp_build;
 
 typedef enum {
@@ -70,8 +73,10 @@ typedef struct {
     VALUE key;           /* the key that dump writes; for paths */
     VALUE default_value; /* Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
-    ID ivar;             /* MP_BUILD_IVARS */
-    int slot;            /* the member's index in its class */
+    bool load_only;      /* dump never writes it */
+    VALUE omitted;       /* dump leaves the field out if it has this value; Qundef without one */
+    ID reader;           /* the instance variable (MP_BUILD_IVARS) or the method that has the value */
+    int slot;            /* the member's index in its class, or among the arguments of new */
     const mp_field_key *written; /* key in the table; NULL for a field that holds the unknown pairs */
 } mp_field;
 
@@ -90,6 +95,7 @@ typedef struct {
     const mp_shape *rest; /* the MAP type of that field; NULL if its type does not restrict the pairs */
     mp_field_table keys;
     bool views;     /* its objects may have Views inside */
+    bool chosen;    /* dump chooses the fields when it has their values, which may be those of methods */
     bool new_seen;  /* klass.new was Ruby's own when the first object was made; Ractors write only true */
 } mp_record;
 

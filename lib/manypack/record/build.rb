@@ -7,22 +7,29 @@ module Manypack
   class Record < Type
     # Chooses how to make objects of a class: by filling the members of a Struct or Data, or by the class's own
     # constructor. The extension asks anew when the methods of a class have changed (record/instance.c).
+    #
+    # +members+ are those of a Struct or Data, and of any other class those of the Record, in the order in which the
+    # constructor takes them by position.
     module Build # :nodoc:
       POSITIONAL = %i[req opt rest].freeze
       private_constant :POSITIONAL
 
       class << self
-        # Returns :struct or :data, the way for a class without a constructor of its own. Raises ArgumentError for an
-        # unsuitable class.
-        def filling(klass)
-          unless klass.is_a?(Class) && (klass < Struct || data?(klass))
-            raise ArgumentError, "#{klass.inspect} is neither a Struct nor a Data: Record.ivars sets the instance " \
-                                 "variables of any class, without calling its initialize"
-          end
+        # Returns how Record.new makes objects of a class, and the members by position: :struct or :data, the way for
+        # one without a constructor of its own, or for any other class :new or :keywords. +names+ are the members of the
+        # Record. Raises ArgumentError for an unsuitable class.
+        def of(klass, names)
+          raise ArgumentError, "#{klass.inspect} is no class" unless klass.is_a?(Class)
+          return ordinary(klass, names) unless filled?(klass)
           raise ArgumentError, "#{klass.inspect} has no members" unless klass.respond_to?(:members)
 
-          constructor(klass)
-          data?(klass) ? :data : :struct
+          constructor(klass, klass.members)
+          [data?(klass) ? :data : :struct, klass.members]
+        end
+
+        # Returns true for a Struct or a Data, whose members can be filled in without a call.
+        def filled?(klass)
+          klass < Struct || data?(klass)
         end
 
         # Returns :ivars. Raises ArgumentError for what has no objects that could be made without its constructor.
@@ -42,13 +49,13 @@ module Manypack
         # default for them: :struct or :data to fill the members, :new to call the constructor with the members by
         # position, or :keywords to call it with keywords. Raises ArgumentError for a constructor that cannot take the
         # members.
-        def constructor(klass)
+        def constructor(klass, members)
           own = own_constructor(klass)
           return [data?(klass) ? :data : :struct, []] unless own
 
-          build = way(klass, own)
-          check(klass, own, build)
-          [build, optional(klass, own.parameters, build)]
+          build = way(klass, own, members)
+          check(klass, own, build, members)
+          [build, optional(members, own.parameters, build)]
         end
 
         private
@@ -57,40 +64,56 @@ module Manypack
           defined?(Data) && klass < Data
         end
 
+        # The parameters with names of members say where these go.
+        def ordinary(klass, names)
+          core = [String, Array, Hash].find { |one| klass <= one }
+          raise ArgumentError, "#{klass.inspect} is packed as any #{core}, without members" if core
+
+          ivars(klass) # raises for a class without objects
+          members = (names(own_constructor(klass).parameters, :req, :opt) & names) | names
+          [constructor(klass, members)[0], members]
+        end
+
         # Returns the method whose parameters decide: the class's own new, or its own initialize if new is Ruby's or
-        # takes and forwards anything. Returns nil if both are Ruby's: they are written in C, and so have no source
-        # location.
+        # takes and forwards anything. Returns nil for a Struct or Data if both are Ruby's: they are written in C, and
+        # so have no source location. Raises ArgumentError for any other class.
         def own_constructor(klass)
-          new = klass.method(:new)
-          new = nil unless new.source_location
+          new = filled?(klass) ? klass.method(:new) : klass.public_method(:new)
+          new = nil if filled?(klass) ? !new.source_location : new.owner == Class
           initialize = klass.instance_method(:initialize)
           initialize = nil if ruby?(initialize)
-          (initialize if !new || kinds(new.parameters) == %i[rest keyrest]) || new
+          own = (initialize if !new || kinds(new.parameters) == %i[rest keyrest]) || new
+          return own if own || filled?(klass)
+
+          raise ArgumentError, "#{klass.inspect} has no initialize that takes members: Record.ivars sets instance " \
+                               "variables without calling it"
         rescue ::NameError => error
-          raise ArgumentError, "#{klass.inspect} has no method #{error.name}, so it has no objects to load: " \
-                               "Record.ivars makes some without it", cause: nil
+          raise ArgumentError, "#{klass.inspect} has no #{"public " unless filled?(klass)}method #{error.name}, so it " \
+                               "has no objects to load: Record.ivars makes some without it", cause: nil
         end
 
         def ruby?(initialize)
-          !initialize.source_location && [Struct, (Data if defined?(Data))].include?(initialize.owner)
+          !initialize.source_location && [BasicObject, Struct, (Data if defined?(Data))].include?(initialize.owner)
         end
 
         # Chooses :new or :keywords, depending on which parameters have the names of members. Parameters without such
-        # names, such as *rest, get the members as Ruby's own constructor would.
-        def way(klass, own)
+        # names, such as *rest, get the members as Ruby's own constructor would. Of any other class, a method in Ruby
+        # gets them as a Hash, which is what those of ActiveModel and dry-struct take, and one in C by position.
+        def way(klass, own, members)
           parameters = own.parameters
           return :keywords if data?(klass) && own.name == :initialize # as Data.new calls it
-          return :new if names(parameters, :req, :opt).any? { |name| klass.members.include?(name) }
-          return :keywords if names(parameters, :key, :keyreq).any? { |name| klass.members.include?(name) }
+          return :new if (names(parameters, :req, :opt) & members).any?
+          return :keywords if (names(parameters, :key, :keyreq) & members).any?
           return :keywords if kind?(parameters, :keyrest) && (data?(klass) || (kinds(parameters) & POSITIONAL).empty?)
+          return own.source_location ? :keywords : :new unless filled?(klass)
 
           !data?(klass) && klass.keyword_init? ? :keywords : :new
         end
 
         # Raises ArgumentError for a constructor that would refuse the members of every message, or take one for
         # another.
-        def check(klass, own, build)
-          wrong = build == :new ? wrong_positions(klass, own.parameters) : wrong_names(klass, own.parameters)
+        def check(klass, own, build, members)
+          wrong = build == :new ? wrong_positions(klass, own, members) : wrong_names(klass, own.parameters, members)
           return unless wrong
 
           name = own.name == :new ? "#{klass.inspect}.new" : "#{klass.inspect}#initialize"
@@ -98,62 +121,73 @@ module Manypack
                                "#{build == :new ? "by position" : "as keywords"}"
         end
 
-        def wrong_positions(klass, parameters)
+        def wrong_positions(klass, own, members)
+          parameters = own.parameters
           needed = names(parameters, :keyreq)
           return "needs the keyword #{needed.first}" unless needed.empty?
 
-          keyword = names(parameters, :key).find { |name| klass.members.include?(name) }
+          keyword = (names(parameters, :key) & members).first
           return "takes the member #{keyword} as a keyword, and others by position" if keyword
 
-          wrong_count(klass, parameters) || wrong_order(klass.members, parameters)
+          named = !filled?(klass) && own.source_location
+          wrong_count(members, parameters) || wrong_order(members, parameters, named)
         end
 
-        def wrong_count(klass, parameters)
+        def wrong_count(members, parameters)
           kinds = positional(parameters).map(&:first)
           least, most = kinds.count(:req), kinds.size
-          return if least <= klass.members.size && (klass.members.size <= most || kind?(parameters, :rest))
+          return if least <= members.size && (members.size <= most || kind?(parameters, :rest))
 
-          "does not take #{klass.members.size} positional argument#{"s" unless klass.members.size == 1}"
+          "does not take #{members.size} positional argument#{"s" unless members.size == 1}"
         end
 
-        # A parameter after *rest takes a member from the end.
-        def wrong_order(members, parameters)
+        # A parameter after *rest takes a member from the end. If they are +named+, each has the name of its member.
+        def wrong_order(members, parameters, named)
           rest = parameters.index { |kind, _| kind == :rest }
           before = positional(parameters.take(rest || parameters.size))
           after = rest ? positional(parameters.drop(rest)) : []
           taken = before.zip(members) + after.zip(members.last(after.size))
-          (_, name), member = taken.find { |(_, name), member| name != member && members.include?(name) }
+          (_, name), member = taken.find do |(_, name), member|
+            name != member && (members.include?(name) || (named && member))
+          end
           "takes #{name} in the place of the member #{member}" if name
         end
 
-        def wrong_names(klass, parameters)
+        def wrong_names(klass, parameters, members)
           keys = names(parameters, :key, :keyreq)
-          return wrong_hash(klass, parameters) if keys.empty? && !kind?(parameters, :keyrest)
+          return wrong_hash(klass, parameters, members) if keys.empty? && !kind?(parameters, :keyrest)
 
           extra, = names(parameters, :req)
           return "needs the positional argument #{extra}" if kind?(parameters, :req)
 
-          needed = names(parameters, :keyreq) - klass.members
+          needed = names(parameters, :keyreq) - members
           return "needs the keyword #{needed.first}, which is no member" unless needed.empty?
 
-          refused = kind?(parameters, :keyrest) ? [] : klass.members - keys
+          refused = kind?(parameters, :keyrest) ? [] : members - keys
           "does not take the member #{refused.first}" unless refused.empty?
         end
 
         # Without keywords among its parameters it gets a Hash as its only argument.
-        def wrong_hash(klass, parameters)
+        def wrong_hash(klass, parameters, members)
           least = parameters.count { |kind, _| kind == :req }
           rest = kind?(parameters, :rest)
-          return "does not take the member #{klass.members.first}" if kind?(parameters, :nokey) || least > 1
+          return "does not take the member #{members.first}" if kind?(parameters, :nokey) || least > 1
+          return other_name(parameters, members) if !filled?(klass) && least == members.size
           return if rest || (!data?(klass) && !positional(parameters).empty?)
 
-          "does not take the member #{klass.members.first}"
+          "does not take the member #{members.first}"
         end
 
-        def optional(klass, parameters, build)
-          return names(parameters, :key) & klass.members if build == :keywords
+        # The argument might be the value of the only member, or a Hash of all.
+        def other_name(parameters, members)
+          name, = names(parameters, :req)
+          "takes #{name}, which should have the name of the member #{members.first}" if name
+        end
 
-          klass.members.zip(positional(parameters)).filter_map { |member, (kind, _)| member if kind == :opt }
+        def optional(members, parameters, build)
+          return names(parameters, :key) & members if build == :keywords
+
+          members.zip(positional(parameters)).filter_map { |member, (kind, _)| member if kind == :opt }
         end
 
         def positional(parameters)

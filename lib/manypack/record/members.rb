@@ -38,8 +38,11 @@ module Manypack
 
       # Checks the members against the class, and returns them with their Types, a Hash.
       def self.check(klass, members, build)
-        build == :ivars ? check_ivars(members) : check_members(klass, members.keys)
-        members.to_h { |name, type| [name, type_of(name, type)] }.freeze
+        Build.filled?(klass) && build != :ivars ? check_members(klass, members.keys) : refuse_options(members)
+        check_ivars(members) if build == :ivars
+        types = members.to_h { |name, type| [name, type_of(name, type)] }.freeze
+        Readers.check(klass, types, build)
+        types
       end
 
       def self.check_members(klass, names)
@@ -77,7 +80,6 @@ module Manypack
       private_class_method :check_members, :type_of, :hint
 
       def self.check_ivars(members)
-        refuse_options(members)
         wrong = members.keys.find { |name| !name.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) }
         raise ArgumentError, "@#{wrong} cannot be an instance variable" if wrong
       end

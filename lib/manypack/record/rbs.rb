@@ -73,7 +73,7 @@ module Manypack
       # --- parts of a declaration ---------------------------------------------------------------------------
 
       def member_line(record, member, type)
-        return "@#{member}: #{type}" unless record_class?(record.klass)
+        return "@#{member}: #{type}" if record.instance_variable_get(:@build) == :ivars
 
         kind = record.klass < ::Struct ? "attr_accessor" : "attr_reader"
         member.match?(NAME) ? "#{kind} #{member}: #{type}" : "def `#{member}`: () -> #{type}"

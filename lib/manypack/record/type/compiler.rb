@@ -189,8 +189,7 @@ module Manypack
       end
 
       def record_node(record)
-        build = record.instance_variable_get(:@build)
-        slots = build == :ivars ? record.members : record.klass.members
+        build, slots = %i[@build @arguments].map { |name| record.instance_variable_get(name) }
         fields = record.keys.map { |member, keys| field(record, member, keys, slots.index(member)) }
         { kind: :record, words: record.klass.inspect, expected: Expected.of([:record, record]), parts: [],
           fields: fields,
