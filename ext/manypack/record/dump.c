@@ -357,8 +357,9 @@ values_of(mp_encoder *e, const mp_record *record, VALUE object)
         if (record->form != MP_FORM_ARRAY) place.key = read.field->key;
         if (!read.field->load_only) value = mp_encoder_call_placed(e, read_field, (VALUE)&read);
         if (value == Qundef) {
-            mp_encoder_raise(e, rb_eTypeError, NULL, "%" PRIsVALUE " has no public method %" PRIsVALUE ", by which dump "
-                             "reads the member", rb_obj_class(object), read.field->name);
+            mp_encoder_raise(e, rb_eTypeError, NULL,
+                             "%" PRIsVALUE " has no public method %" PRIsVALUE ", by which dump reads the member",
+                             rb_obj_class(object), read.field->name);
         }
         rb_ary_push(values, value);
     }
@@ -445,7 +446,8 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
     check_class(e, record, object);
     if (MP_UNLIKELY(record->chosen)) values = values_of(e, record, object);
     if (MP_UNLIKELY(rest_p(record))) {
-        rest = values ? RARRAY_AREF(values, record->into) : mp_instance_get(record, object, &record->fields[record->into]);
+        rest = values ? RARRAY_AREF(values, record->into)
+            : mp_instance_get(record, object, &record->fields[record->into]);
         check_rest(e, record, rest);
     }
     if (MP_UNLIKELY(values != 0)) fields = choose(e, record, values, replaced);

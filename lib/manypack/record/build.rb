@@ -88,8 +88,8 @@ module Manypack
           raise ArgumentError, "#{klass.inspect} has no initialize that takes members: Record.ivars sets instance " \
                                "variables without calling it"
         rescue ::NameError => error
-          raise ArgumentError, "#{klass.inspect} has no #{"public " unless filled?(klass)}method #{error.name}, so it " \
-                               "has no objects to load: Record.ivars makes some without it", cause: nil
+          raise ArgumentError, "#{klass.inspect} has no #{"public " unless filled?(klass)}method #{error.name}, so " \
+                               "it has no objects to load: Record.ivars makes some without it", cause: nil
         end
 
         def ruby?(initialize)
