@@ -116,7 +116,8 @@ class LinearTimeTest < Minitest::Test
     foreach_json: [->(t, b) { t.foreach_json(StringIO.new(Manypack.to_json(b, **AS_JSON)), **DEPTH).to_a rescue nil }],
     dump_json: [->(t, b) { t.dump_json(Manypack.unpack(b, **DEPTH), **AS_JSON) rescue nil }],
     "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }],
-    **%i[with spec codec inspect hash json_schema to_rbs].to_h { |name| [name, [PLAIN[name]]] }
+    reads?: [->(t, _) { t.reads?(t) }], incompatibilities: [->(t, _) { t.incompatibilities(t) }],
+    **%i[with spec codec inspect hash json_schema description to_rbs].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
   PATHS = [Path.new("$[*].a"), Path.new("$[*][*]"), Path.new("$.a[0]"), Path.new("$[-1].zz"), Path.of(*["a"] * 300), Path.new("$..a"), Path.new("$..[?@.a==1]"), Path.new("$..a..b"),
@@ -187,6 +188,15 @@ class LinearTimeTest < Minitest::Test
       assert_linear_seconds("of the JSON Schema of #{name}, eight times, and of eight times as many,",
                             -> { without_collection { cpu_seconds { 8.times { small.json_schema } } } },
                             -> { without_collection { cpu_seconds { large.json_schema } } })
+    end
+  end
+
+  SCHEMAS.each do |name, type|
+    define_method("test_whether_#{name}_can_be_read_takes_linear_time_to_find_out") do
+      small, large = [50, 400].map { |n| Array.new(2) { type.call(n) } }
+      assert_linear_seconds("to compare #{name} with themselves, eight times, and of eight times as many,",
+                            -> { without_collection { cpu_seconds { 8.times { small[0].reads?(small[1]) } } } },
+                            -> { without_collection { cpu_seconds { large[0].reads?(large[1]) } } })
     end
   end
 

@@ -1,0 +1,347 @@
+# frozen_string_literal: true
+
+#--
+# Type#reads? and Type#incompatibilities: whether all that one version of a type writes is what another one reads.
+#++
+require_relative "compatibility/side"
+
+module Manypack
+  # A place at which one version of a Type writes what another one does not read: what Type#incompatibilities returns.
+  #
+  # path:: where, a String as in <code>$.items[*].price</code>
+  # reason:: what differs, in words
+  # example:: packed bytes that the old version writes and the new one refuses; nil if none was found
+  Incompatibility = Struct.new(:path, :reason, :example) do
+    # Returns the path and the reason.
+    #
+    #   NEW.incompatibilities(OLD).first.to_s #=> "$.price: the old version writes nil, the new one takes Float"
+    def to_s = "#{path}: #{reason}"
+  end
+
+  class Type
+    # Returns true if this Type loads every message that another one, such as an older version of it, writes: that
+    # <code>old.dump</code> makes of an object which <code>old.load</code> returned. It says no if it cannot know.
+    # Constructors, Procs and handlers of ext types are not looked into: an ext counts as read if both have the same
+    # class for its number. A lazy Record counts as one that is not lazy. Raises TypeError for anything but a Type.
+    #
+    #   OLD = Manypack::Type[{String => 1..10}]
+    #   Manypack::Type[{String => Integer}].reads?(OLD) #=> true
+    def reads?(old)
+      Compatibility.between(old, self).empty?
+    end
+
+    # Returns why Type#reads? is false: an Array of an Incompatibility for each place, empty if it is true. Each has an
+    # example, as far as one was found. Raises TypeError for anything but a Type.
+    #
+    #   OLD = Manypack::Type[[Manypack::Type[Float, nil]]]
+    #   NEW = Manypack::Type[[Float]]
+    #   NEW.incompatibilities(OLD).map(&:to_s) #=> ["$[*]: the old version writes nil, the new one takes Float"]
+    def incompatibilities(old)
+      Compatibility.between(old, self).map { |found| found.proved(Arguments.type_of(old), self) }
+    end
+  end
+
+  # Walks over two descriptions, and finds the places at which the second does not read what the first writes.
+  class Compatibility # :nodoc:
+    # The place of a value: its path, and a function that makes a message with a value there.
+    Place = Struct.new(:path, :around) do
+      def step(text, &inside) = Place.new("#{path}#{text}", ->(value) { around.call(inside.call(value)) })
+      def key(key, &inside) = step(Path.of(key).to_s.delete_prefix("$"), &inside)
+    end
+
+    # What was found, and messages that may show it.
+    Found = Struct.new(:path, :reason, :messages) do
+      def proved(old, new)
+        Incompatibility.new(path, reason, messages.lazy.filter_map { |message| proof(message, old, new) }.first).freeze
+      end
+
+      private
+
+      # Returns what the old version writes for a message, if the new one refuses that.
+      def proof(message, old, new)
+        bytes = old.dump(old.load(old.codec.pack(message)))
+        bytes unless reads?(new, bytes)
+      rescue Error, ArgumentError, ::TypeError, RangeError
+        nil # the old version refuses the message, in a constructor perhaps
+      end
+
+      def reads?(type, bytes)
+        type.valid?(bytes)
+      rescue ArgumentError
+        false # a name without a Record
+      end
+    end
+    private_constant :Place, :Found
+
+    def self.between(old, new)
+      type = Arguments.type_of(old) or raise ::TypeError, "expected a Type or a class with a Record, got #{old.inspect}"
+      new(type.description, new.description).found
+    end
+
+    def initialize(old, new)
+      @old = Side.new(old)
+      @new = Side.new(new)
+      @seen = {}
+      @exceeded = []
+    end
+
+    # Returns an Array of Found.
+    def found
+      @found ||= [].tap do |found|
+        @found = found
+        compare(@old.root, @new.root, Place.new("$", :itself.to_proc))
+        compare_totals
+      end
+    end
+
+    private
+
+    # Each of the values is a Proc that returns it, or throws :none.
+    def report(place, reason, *values)
+      messages = values.filter_map { |value| catch(:none) { [place.around.call(value.call)] } }.map(&:first)
+      @found << Found.new(place.path, reason, messages)
+    end
+
+    # What is being compared counts as read, so that types may contain themselves.
+    def compare(old, new, place)
+      return if @seen[[old.object_id, new.object_id]]
+
+      @seen[[old.object_id, new.object_id]] = true
+      readers = @new.atoms(new)
+      refused = @old.atoms(old).map { |atom| [atom, compare_atom(atom, readers, place)] }
+      refused = refused.reject { |_, values| values.empty? }
+      return if refused.empty?
+
+      words = refused.map { |atom, values| words(atom, values) }.uniq.join(" or ")
+      report(place, "the old version writes #{words}, the new one takes #{new["words"]}",
+             *refused.flat_map(&:last).map { |value| -> { value } })
+    end
+
+    def words(atom, values)
+      return values.map(&:inspect).join(" or ") if atom["kind"] == "enum" && !atom["words"].start_with?("the key")
+
+      values.all? { |value| value.is_a?(String) && !value.valid_encoding? } ? "text that is not UTF-8" : atom["words"]
+    end
+
+    # Returns values of the atom that none of the new ones takes. Of containers, the first that takes some decides.
+    def compare_atom(atom, readers, place)
+      sample, = catch(:none) { [@old.sample_atom(atom)] } || (return []) # then it is never written
+      compare_sizes(atom, place)
+      if @old.array?(atom)
+        reader = readers.find { |one| @new.array?(one) } or return [sample]
+        compare_elements(@old.elements(atom), reader, place)
+      elsif @old.map?(atom)
+        reader = readers.find { |one| @new.map?(one) } or return [sample]
+        @old.pairs(atom).each { |pairs| compare_pairs(pairs, reader, place, []) }
+      else
+        return Scalars.new(readers, @old.options, @new.options).refused(atom)
+      end
+      []
+    end
+
+    # --- arrays -------------------------------------------------------------------------------------------
+
+    def compare_elements(old, reader, place)
+      new = @new.elements(reader)
+      least = reader["form"] ? (reader["fields"].rindex { |field| field["required"] } || -1) + 1 : 0
+      compare_length(old, new, reader, least, place)
+      [old.first.size, new.first.size].max.times do |i|
+        part = old.first[i] || old.rest
+        known = new.first[i] || new.rest
+        compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, least) }) if part && known
+      end
+      return unless old.rest && new.rest
+
+      compare(old.rest, new.rest, place.step("[*]") { |value| @old.sample_elements(old, { old.first.size => value }) })
+    end
+
+    def compare_length(old, new, reader, least, place)
+      if old.first.size < least
+        report(place, "the old version writes #{old.first.size} elements, the new one needs #{least}",
+               -> { @old.sample_elements(old) })
+      end
+      return if new.rest || reader["unknown"] != "raise" || !(old.rest || old.first.size > new.first.size)
+
+      report(place, "the old version writes more than #{new.first.size} elements, the new one refuses them",
+             -> { @old.sample_elements(old, {}, new.first.size + 1) })
+    end
+
+    # --- maps ---------------------------------------------------------------------------------------------
+
+    # +tags+ are the tag keys that a Record may have besides its own keys.
+    def compare_pairs(pairs, reader, place, tags)
+      case reader["kind"]
+      when "tagged" then compare_tagged(pairs, reader, place, tags)
+      when "record" then compare_record(pairs, reader, place, tags)
+      else compare_rest(pairs, pairs.known, *reader["parts"].map { |part| @new.node(part) }, place)
+      end
+    end
+
+    def compare_record(pairs, record, place, tags)
+      fields = record["fields"].reject { |field| field["into"] }
+      by_key = fields.flat_map { |field| field["keys"].map { |key| [key, field] } }.to_h
+      shared, others = pairs.known.partition { |key, _| by_key.key?(key) }
+      shared.each do |key, (node, _)|
+        compare(node, @new.node(by_key[key]["part"]), place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
+      end
+      compare_possible(pairs, by_key, place)
+      compare_unknown(pairs, others.reject { |key, _| [*tags, record["own_tag"]].include?(key) }.to_h, record, place)
+      fields.each { |field| compare_presence(pairs, field, place) }
+    end
+
+    # Of the keys that the old version may write, those that the new one knows.
+    def compare_possible(pairs, by_key, place)
+      return unless pairs.rest
+
+      by_key.each do |key, field|
+        next if pairs.known.key?(key) || pairs.never.include?(key) || !key?(pairs.rest[0], key)
+
+        compare(pairs.rest[1], @new.node(field["part"]),
+                place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
+      end
+    end
+
+    def key?(node, key)
+      Scalars.new(@old.atoms(node), @new.options, @old.options)
+             .refused({ "kind" => "enum", "values" => [key] }).empty?
+    end
+
+    def compare_presence(pairs, field, place)
+      names = field["keys"].map(&:inspect).join(" or ")
+      there = field["keys"].select { |key| pairs.known.key?(key) }
+      if there.size > 1 && @new.options["unique_keys"]
+        report(place, "the old version writes #{names}, which the new one reads as the same member",
+               -> { @old.sample_pairs(pairs, there.to_h { |key| [key, @old.sample(pairs.known[key][0])] }) })
+      end
+      return if !field["required"] || there.any? { |key| pairs.known[key][1] }
+
+      report_missing(place, field["keys"][0], "the old version may write no #{names}, the new one needs it", pairs)
+    end
+
+    def report_missing(place, key, reason, pairs)
+      report(Place.new(place.key(key).path, place.around), reason, -> { @old.sample_pairs(pairs) })
+    end
+
+    # Keys that the new version does not know.
+    def compare_unknown(pairs, others, record, place)
+      return compare_rest(pairs, others, *(@new.rest(record) || [@new.any] * 2), place) if record["unknown"] == "into"
+      return if record["unknown"] == "skip"
+
+      others.each do |key, (node, _)|
+        report(place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) },
+               "the old version writes the key #{key.inspect}, the new one refuses it", -> { @old.sample(node) })
+      end
+      return unless pairs.rest
+
+      report(place, "the old version may write any key, the new one refuses those it does not know",
+             -> { @old.sample_pairs(pairs, { @old.sample(pairs.rest[0]) => @old.sample(pairs.rest[1]) }) })
+    end
+
+    # Compares pairs with those that a Hash takes.
+    def compare_rest(pairs, known, new_key, new_value, place)
+      known.each do |key, (node, _)|
+        inside = place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) }
+        compare({ "kind" => "enum", "words" => "the key #{key.inspect}", "values" => [key] }, new_key,
+                place.step("") { |one| @old.sample_pairs(pairs, { one => @old.sample(node) }) })
+        compare(node, new_value, inside)
+      end
+      return unless pairs.rest
+
+      key, value = pairs.rest
+      compare(key, new_key, place.step(".~") { |one| @old.sample_pairs(pairs, { one => @old.sample(value) }) })
+      compare(value, new_value, place.step(".*") { |one| @old.sample_pairs(pairs, { @old.sample(key) => one }) })
+    end
+
+    # --- tags ---------------------------------------------------------------------------------------------
+
+    def compare_tagged(pairs, reader, place, tags)
+      tag, known, parts = reader.values_at("tag", "tags", "parts")
+      node, always = pairs.known[tag]
+      open = !node && pairs.rest && !pairs.never.include?(tag) && key?(pairs.rest[0], tag)
+      node ||= pairs.rest[1] if open
+      other = parts[known.size]
+      values = node ? tag_values(node, pairs.excluded.fetch(tag, []), known) : []
+      values.each do |value|
+        narrowed = @old.narrowed(pairs, tag, value)
+        part = known.index(value).then { |i| i ? parts[i] : other }
+        part ? compare_chosen(narrowed, part, place, [*tags, tag]) : report_tag(narrowed, tag, place)
+      end
+      return if always
+
+      other ? compare_chosen(pairs, other, place, tags) : report_missing_tag(pairs, tag, place)
+    end
+
+    # Returns the tags that a node may have: of a node that is no enum, those that the new version knows, and another.
+    def tag_values(node, excluded, known)
+      atoms = @old.atoms(node)
+      return atoms.flat_map { |atom| atom["values"] } - excluded if atoms.all? { |atom| atom["values"] }
+
+      another = catch(:none) { [@old.sample(node)] } || []
+      (known.select { |tag| key?(node, tag) } | (another - known)) - excluded
+    end
+
+    def compare_chosen(pairs, part, place, tags)
+      reader = @new.atoms(@new.node(part)).find { |one| @new.map?(one) }
+      return compare_pairs(pairs, reader, place, tags) if reader
+
+      report(place, "the old version writes a map, the new one takes #{@new.node(part)["words"]}",
+             -> { @old.sample_pairs(pairs) })
+    end
+
+    def report_tag(pairs, tag, place)
+      report(place.key(tag) { |value| @old.sample_pairs(pairs, { tag => value }) },
+             "the old version writes #{pairs.known[tag][0]["words"]}, which is no tag of the new one",
+             -> { @old.sample(pairs.known[tag][0]) })
+    end
+
+    def report_missing_tag(pairs, tag, place)
+      report_missing(place, tag, "the old version may write no #{tag.inspect}, the new one needs that tag", pairs)
+    end
+
+    # --- limits -------------------------------------------------------------------------------------------
+
+    SIZES = { text: %w[max_string_bytes max_bytes], array: %w[max_array_size max_objects max_bytes],
+              map: %w[max_map_size max_objects max_bytes] }.freeze
+    private_constant :SIZES
+
+    # Each limit is reported once.
+    def compare_sizes(atom, place)
+      kind = @old.array?(atom) ? :array : @old.map?(atom) ? :map : :text
+      size = @old.size(atom)
+      (SIZES[kind] - @exceeded).each do |name|
+        limit = stricter(name)
+        next if !limit || size <= limit
+
+        @exceeded << name
+        part = name == "max_bytes" && kind == :array ? @old.bytes_of_element(atom) : 1
+        report(place, limit_words(name, limit), -> { @old.sample_of_size(atom, [(limit / part) + 1, size].min) })
+      end
+    end
+
+    # Returns the limit of the new version if the old one allows more.
+    def stricter(name)
+      limit = @new.options[name]
+      limit if limit && limit < (@old.options[name] || Float::INFINITY)
+    end
+
+    TOTALS = { "max_depth" => "containers", "max_objects" => "objects", "max_bytes" => "bytes" }.freeze
+    private_constant :TOTALS
+
+    def compare_totals
+      (TOTALS.keys - @exceeded).each do |name|
+        limit = stricter(name)
+        next if !limit || @old.most(@old.root, TOTALS[name]) <= limit
+
+        report(Place.new("$", :itself.to_proc), limit_words(name, limit), -> { @old.sample(@old.root) },
+               *(-> { @old.deep(@old.root, limit + 1) } if name == "max_depth"))
+      end
+    end
+
+    def limit_words(name, limit)
+      "the new version has #{name}: #{limit}, the old one #{@old.options[name] || "no such limit"}"
+    end
+  end
+  private_constant :Compatibility
+end
+
+require_relative "compatibility/scalars"

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+#--
+# Which of the values that are no arrays and no maps are read.
+#++
+module Manypack
+  class Compatibility
+    class Scalars # :nodoc:
+      # A str that is not UTF-8, a bin, and texts.
+      STRINGS = ["a", "", "\xFF", "\xFF".b].freeze
+      EXACT = 2**53 # up to here a Float has every Integer
+      private_constant :STRINGS, :EXACT
+
+      # readers:: what the new version takes
+      def initialize(readers, old_options, new_options)
+        @readers = readers
+        @checks_text = new_options["utf8"] && !old_options["utf8"]
+      end
+
+      # Returns some values of an atom that no reader takes, none if they take all.
+      def refused(atom)
+        case atom["kind"]
+        when "enum" then atom["values"].reject { |value| takes?(value) }
+        when "integer" then left(atom, integers, :succ, :pred)
+        when "float" then left(atom, floats, :next_float, :prev_float) + [*(Float::NAN if atom["nan"] && !nan?)]
+        when "string" then texts(@checks_text ? ["\xFF"] : [], "string")
+        when "symbol" then texts([], "string", "symbol") # there is none of a str that is not UTF-8
+        when "ext" then exts(atom["types"])
+        else [] # nothing is written
+        end
+      end
+
+      private
+
+      def of(*kinds) = @readers.select { |reader| kinds.include?(reader["kind"]) }
+      def literals = of("enum").flat_map { |reader| reader["values"] }
+      def covers?(range, value) = range["min"] <= value && value <= range["max"]
+
+      def takes?(value)
+        case value
+        when Integer
+          (integers.any? { |range| covers?(range, value) }) || literals.include?(value) || widened?(value)
+        when Float then literals.any? { |one| one.eql?(value) } || of("float").any? { |range| covers?(range, value) }
+        when String then text?(value)
+        else literals.include?(value)
+        end
+      end
+
+      def widened?(integer)
+        integer.to_f == integer && of("float").any? { |range| covers?(range, integer.to_f) }
+      end
+
+      # A bin is a Symbol only if it is ASCII.
+      def text?(text)
+        literals.any? { |one| one == text } || !of("string").empty? ||
+          (!of("symbol").empty? && (text.encoding == Encoding::BINARY ? text.ascii_only? : text.valid_encoding?))
+      end
+
+      # Of Integers also those that become Floats.
+      def integers
+        exact = of("float").filter_map do |range|
+          min, max = [range["min"], -EXACT].max.ceil, [range["max"], EXACT].min.floor
+          { "min" => min, "max" => max } if min <= max
+        end
+        single = literals.grep(Integer).map { |one| { "min" => one, "max" => one } }
+        of("integer") + single + exact
+      end
+
+      def floats
+        of("float") + literals.grep(Float).map { |one| { "min" => one, "max" => one } }
+      end
+
+      # Returns the ends of what is left of a range without others.
+      def left(range, others, up, down)
+        others.sort_by { |other| other["min"] }.reduce([[range["min"], range["max"]]]) do |parts, other|
+          parts.flat_map { |min, max| without(min, max, other, up, down) }
+        end.flatten.uniq
+      end
+
+      def without(min, max, other, up, down)
+        return [[min, max]] if other["max"] < min || other["min"] > max
+
+        [([min, other["min"].public_send(down)] if other["min"] > min),
+         ([other["max"].public_send(up), max] if other["max"] < max)].compact
+      end
+
+      def nan? = of("float").any? { |range| range["nan"] }
+
+      def texts(refused, *kinds)
+        of(*kinds).empty? ? [*STRINGS.reject { |text| takes?(text) }, "another text"] : refused
+      end
+
+      def exts(types)
+        read = of("ext").map { |reader| reader["types"] }
+        return [] if read.include?("all")
+
+        types = [[(0..127).find { |type| read.flatten(1).none? { |known, _| known == type } }, nil]] if types == "all"
+        (types - read.flatten(1)).map { |type, _| ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "".b) }
+      end
+    end
+    private_constant :Scalars
+  end
+end

@@ -1,0 +1,311 @@
+# frozen_string_literal: true
+
+#--
+# One of two versions of a type, as its description says: the kinds of values at each place, and samples of them.
+#++
+module Manypack
+  class Compatibility
+    # What is written as a map: the keys that are known with their nodes, and whether they are always there; the nodes
+    # of all other keys and values, or nil; the keys that these others never have; and values that a key never has.
+    Pairs = Struct.new(:known, :rest, :never, :excluded)
+
+    # What is written as an array: the nodes of the first elements, and that of all further ones, or nil.
+    Elements = Struct.new(:first, :rest)
+
+    class Side # :nodoc:
+      NONE = Object.new.freeze
+      ARRAYS = ["list"].freeze
+      MAPS = %w[map tagged].freeze
+      TEXTS = %w[string symbol].freeze
+      ALL = %w[nil true false integer float string list map].freeze
+      INTEGERS = { "kind" => "integer", "words" => "Integer", "min" => -2**63, "max" => 2**64 - 1 }.freeze
+      FLOATS = { "kind" => "float", "words" => "Float", "min" => -Float::INFINITY, "max" => Float::INFINITY,
+                 "nan" => true }.freeze
+      private_constant :ARRAYS, :MAPS, :TEXTS, :ALL, :INTEGERS, :FLOATS
+
+      attr_reader :options
+
+      def initialize(description)
+        unless description["format"] == Type.const_get(:Description)::FORMAT
+          raise ArgumentError, "a description of another version of Manypack: describe the types again"
+        end
+
+        @nodes = description["nodes"]
+        @options = description["options"]
+        @any = { "kind" => "class", "words" => "an object", "takes" => ALL, "exts" => description["exts"] }
+        @full = full
+        @atoms = {}.compare_by_identity
+        @pairs = {}.compare_by_identity
+        @samples = {}.compare_by_identity
+        @most = {}
+      end
+
+      # Returns the node that another one refers to, by its index or itself.
+      def node(part) = part.is_a?(Integer) ? @nodes[part] : part
+      def root = @nodes[0]
+      def any = @any
+
+      def array?(atom) = ARRAYS.include?(atom["kind"]) || atom["form"] == "array"
+      def map?(atom) = MAPS.include?(atom["kind"]) || atom["form"] == "map"
+
+      # Returns the kinds of values that a node has, in its order: nodes that are no union and no class.
+      def atoms(node)
+        @atoms[node] ||= case node["kind"]
+                         when "union" then node["parts"].flat_map { |part| atoms(node(part)) }
+                         when "view" then atoms({ **@any, "exts" => node["exts"] })
+                         when "class" then [*node["takes"].map { |kind| @full.fetch(kind) }, *exts(node)]
+                         else [node, *exts(node)]
+                         end
+      end
+
+      # Returns the ways in which maps of an atom are written.
+      def pairs(atom)
+        @pairs[atom] ||= case atom["kind"]
+                         when "tagged" then tagged(atom)
+                         when "record" then [record(atom)]
+                         else [map(*atom["parts"].map { |part| node(part) })]
+                         end
+      end
+
+      def elements(atom)
+        return Elements.new(atom["fields"].map { |field| node(field["part"]) }, nil) if atom["kind"] == "record"
+
+        Elements.new([], node(atom["parts"][0]))
+      end
+
+      # Returns the nodes of the keys and values that a Record collects.
+      def rest(record)
+        field = record["fields"].find { |one| one["into"] } or return
+        map = atoms(node(field["part"])).find { |atom| atom["kind"] == "map" }
+        map["parts"].map { |part| node(part) }
+      end
+
+      # Returns how many bytes a text may have, how many elements an array, and how many pairs a map; 0 for all others.
+      def size(atom)
+        return pairs(atom).map { |pairs| pairs.known.size + (pairs.rest ? keys(pairs.rest[0]) : 0) }.max || 0 if map?(atom)
+        return TEXTS.include?(atom["kind"]) ? Float::INFINITY : 0 unless array?(atom)
+
+        elements = elements(atom)
+        elements.rest ? Float::INFINITY : elements.first.size
+      end
+
+      def bytes_of_element(array)
+        rest = elements(array).rest
+        (rest && catch(:none) { Manypack.pack(sample(rest)).bytesize }) || 1
+      end
+
+      def sample_of_size(atom, size)
+        return sample_elements(elements(atom), {}, size) if array?(atom)
+        return "a" * size unless map?(atom)
+
+        pairs = pairs(atom).max_by { |one| one.known.size + (one.rest ? Float::INFINITY : 0) }
+        sample_map(pairs, size)
+      end
+
+      # Returns how many "containers" may be open in a value of a node, how many "objects" it has, or how many "bytes".
+      def most(node, unit)
+        known = (@most[unit] ||= {}.compare_by_identity)
+        known.fetch(node) do
+          known[node] = Float::INFINITY # if it contains itself
+          known[node] = atoms(node).map { |atom| most_of(atom, unit) }.max || 0
+        end
+      end
+
+      # --- samples ------------------------------------------------------------------------------------------
+
+      # Returns a value of a node. Throws :none if there is no finite one.
+      def sample(node)
+        value = sample_of(node)
+        NONE.equal?(value) ? throw(:none) : value
+      end
+
+      # Returns a value of an atom. Throws :none if there is no finite one.
+      def sample_atom(atom)
+        return within("max_array_size", sample_elements(elements(atom))) if array?(atom)
+        return within("max_map_size", sample_pairs(pairs(atom).first || throw(:none))) if map?(atom)
+
+        case atom["kind"]
+        when "enum" then atom["values"][0]
+        when "integer" then 1.clamp(atom["min"], atom["max"])
+        when "float" then 0.5.clamp(atom["min"], atom["max"])
+        when "string", "symbol" then "a"
+        when "ext" then sample_ext(atom["types"])
+        else throw(:none)
+        end
+      end
+
+      def sample_pairs(pairs, given = {})
+        known = pairs.known.select { |key, (_, always)| always && !given.key?(key) }
+        { **known.transform_values { |node, _| sample(node) }, **given }
+      end
+
+      # Returns an Array with a value at an index, and at least so many elements.
+      def sample_elements(elements, given = {}, least = 0)
+        size = [elements.first.size, least, *given.keys.map(&:succ)].max
+        Array.new(size) { |i| given.fetch(i) { sample(elements.first[i] || elements.rest || throw(:none)) } }
+      end
+
+      # Returns a value of a node in which so many containers are open. Throws :none if there is none.
+      def deep(node, levels)
+        return sample(node) if levels.zero?
+
+        atoms(node).each do |atom|
+          places(atom).each { |part, inside| return inside.call(deep(part, levels - 1)) if deep?(part, levels - 1) }
+        end
+        throw(:none)
+      end
+
+      private
+
+      def deep?(node, levels) = most(node, "containers") >= levels
+
+      # Returns the parts of a container, each with a function that makes one with a value there.
+      def places(atom)
+        if array?(atom)
+          elements = elements(atom)
+          return [*elements.first, elements.rest].compact.map.with_index do |part, i|
+            [part, ->(value) { sample_elements(elements, { i => value }) }]
+          end
+        end
+        map?(atom) ? pairs(atom).flat_map { |pairs| places_of_pairs(pairs) } : []
+      end
+
+      def places_of_pairs(pairs)
+        known = pairs.known.map { |key, (node, _)| [node, ->(value) { sample_pairs(pairs, { key => value }) }] }
+        return known unless pairs.rest
+
+        [*known, [pairs.rest[1], ->(value) { sample_pairs(pairs, { sample(pairs.rest[0]) => value }) }]]
+      end
+
+      def full
+        enums = { "nil" => nil, "true" => true, "false" => false }
+        { **enums.to_h { |kind, value| [kind, { "kind" => "enum", "words" => kind, "values" => [value] }] },
+          "integer" => INTEGERS, "float" => FLOATS, "string" => { "kind" => "string", "words" => "String" },
+          "list" => { "kind" => "list", "words" => "Array", "parts" => [@any] },
+          "map" => { "kind" => "map", "words" => "Hash", "parts" => [@any, @any] } }
+      end
+
+      def exts(node)
+        exts = node["exts"]
+        return [] if exts.nil? || exts.empty?
+
+        [{ "kind" => "ext", "words" => exts == "all" ? "any ext" : exts.map(&:last).join(" or "), "types" => exts }]
+      end
+
+      def record(atom)
+        own, = atom["fields"].partition { |field| !field["into"] }
+        known = own.to_h { |field| [field["keys"][0], [node(field["part"]), true]] }
+        Pairs.new(known, rest(atom), own.flat_map { |field| field["keys"] }, {})
+      end
+
+      def map(key, value)
+        literals = atoms(key).flat_map { |atom| atom["values"] || [nil] }
+        return Pairs.new(literals.to_h { |one| [one, [value, false]] }, nil, [], {}) unless literals.include?(nil)
+
+        Pairs.new({}, [key, value], [], {})
+      end
+
+      def tagged(atom)
+        tag, tags, parts = atom.values_at("tag", "tags", "parts")
+        chosen = tags.zip(parts).flat_map do |value, part|
+          maps(part).map { |pairs| narrowed(pairs, tag, value) }
+        end
+        chosen + parts.drop(tags.size).flat_map { |part| maps(part) }.map do |pairs|
+          pairs.dup.tap { |copy| copy.excluded = { **pairs.excluded, tag => tags | pairs.excluded.fetch(tag, []) } }
+        end
+      end
+
+      def maps(part)
+        atoms(node(part)).select { |one| map?(one) }.flat_map { |one| pairs(one) }
+      end
+
+      public
+
+      # Returns the same pairs in which a key has one value only.
+      def narrowed(pairs, key, value)
+        node = { "kind" => "enum", "words" => value.inspect, "values" => [value] }
+        pairs.dup.tap { |copy| copy.known = { **pairs.known, key => [node, true] } }
+      end
+
+      private
+
+      # Returns how many different keys a node has.
+      def keys(node)
+        atoms(node).sum do |atom|
+          case atom["kind"]
+          when "enum" then atom["values"].size
+          when "integer" then atom["max"] - atom["min"] + 1
+          else Float::INFINITY
+          end
+        end
+      end
+
+      def sample_map(pairs, size)
+        known = pairs.known.first(size).to_h { |key, (node, _)| [key, sample(node)] }
+        return known unless pairs.rest
+
+        value = sample(pairs.rest[1])
+        sample_keys(pairs.rest[0], size - known.size).each_with_object(known) { |key, hash| hash[key] = value }
+      end
+
+      def sample_keys(node, count)
+        atoms(node).flat_map do |atom|
+          case atom["kind"]
+          when "enum" then atom["values"]
+          when "integer" then (atom["min"]..atom["max"]).first(count)
+          when *TEXTS then Array.new(count) { |i| "a#{i}" }
+          else []
+          end
+        end.first(count)
+      end
+
+      def most_of(atom, unit)
+        return most_of_array(elements(atom), unit) if array?(atom)
+        return pairs(atom).map { |pairs| most_of_map(pairs, unit) }.max || 0 if map?(atom)
+        return unit == "objects" ? 1 : 0 unless unit == "bytes"
+
+        case atom["kind"]
+        when "integer", "float" then 9
+        when "enum" then atom["values"].map { |value| Manypack.pack(value).bytesize }.max
+        else Float::INFINITY
+        end
+      end
+
+      def most_of_array(elements, unit)
+        parts = [*elements.first, elements.rest].compact.map { |part| most(part, unit) }
+        return 1 + (parts.max || 0) if unit == "containers"
+
+        elements.rest ? Float::INFINITY : parts.sum + (unit == "bytes" ? 5 : 1)
+      end
+
+      def most_of_map(pairs, unit)
+        known = pairs.known.each_value.map { |node, _| most(node, unit) }
+        rest = pairs.rest.to_a.map { |node| most(node, unit) }
+        return 1 + ([*known, *rest].max || 0) if unit == "containers"
+
+        known.sum + (pairs.rest ? keys(pairs.rest[0]) * rest.sum : 0) +
+          (unit == "bytes" ? 5 + Manypack.pack(pairs.known.keys).bytesize : 1 + pairs.known.size)
+      end
+
+      # A node that is being sampled has no value yet. That it has none is no more true when it is done.
+      def sample_of(node)
+        return @samples[node] if @samples.key?(node)
+
+        @samples[node] = NONE
+        ordered = atoms(node).sort_by.with_index { |atom, i| [array?(atom) || map?(atom) ? 1 : 0, i] }
+        value = ordered.lazy.map { |atom| catch(:none) { [sample_atom(atom)] } }.find(&:itself)
+        value ? @samples[node] = value[0] : @samples.delete(node)
+      end
+
+      def within(limit, container)
+        container.size > @options.fetch(limit, Float::INFINITY) ? throw(:none) : container
+      end
+
+      def sample_ext(types)
+        type = types == "all" ? 99 : types[0][0]
+        ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "".b)
+      end
+    end
+    private_constant :Side
+  end
+end

@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+#--
+# Type#description: a Type as data that can be packed, kept, and compared with that of another version of a program.
+#++
+module Manypack
+  class Type
+    # Returns the type as data, a Hash that Manypack.pack takes: what another version of the program needs to find out
+    # whether it can read what this type writes. It has the nodes of the type, which refer to each other by index, and
+    # the options that matter. Procs, constructors and handlers of ext types are code, and not in it.
+    #
+    #   Manypack::Type[[1..3]].description["nodes"][1] #=> {"kind" => "integer", "words" => "Integer in 1..3", ...}
+    def description
+      Description.new(codec).document(spec)
+    end
+
+    # Describes each node that the Compiler makes. Each Record gets nodes of its own, also if its shapes are shared.
+    class Description < Compiler # :nodoc:
+      FORMAT = 1
+
+      # The limits of <code>untrusted: true</code>.
+      UNTRUSTED = { max_bytes: 1 << 20, max_depth: 32, max_objects: 100_000, max_map_size: 1000,
+                    max_array_size: 10_000, max_string_bytes: 1 << 18 }.freeze
+
+      # Classes of MessagePack's own objects, by the kinds of their nodes.
+      KINDS = { NilClass => "nil", TrueClass => "true", FalseClass => "false", Integer => "integer", Float => "float",
+                String => "string", Array => "list", Hash => "map" }.freeze
+      private_constant :KINDS
+
+      def document(spec)
+        { "format" => FORMAT, "nodes" => nodes(spec), "exts" => exts(BasicObject), "options" => options }
+      end
+
+      private
+
+      def options
+        given = @codec.options
+        limits = given[:untrusted] ? { **UNTRUSTED, **given } : { max_depth: 128, **given }
+        { **limits.slice(*UNTRUSTED.keys).transform_keys(&:name),
+          "utf8" => strict?(given, :utf8, :strict), "unique_keys" => strict?(given, :duplicate_keys, :error) }
+      end
+
+      def strict?(given, option, value)
+        given.fetch(option) { value if given[:untrusted] } == value
+      end
+
+      # Returns true if the options have every object of a message looked at, also inside of a View.
+      def checked?
+        names = %i[untrusted max_objects max_map_size max_array_size max_string_bytes max_ext_bytes]
+        options.values_at("utf8", "unique_keys").any? || @codec.options.values_at(*names).any?
+      end
+
+      def shared?(_record) = false
+
+      def place
+        super { yield.then { |node| node.key?(:kind) ? unknown(node) : node } }
+      end
+
+      # A name without a Record, or a class of which the codec makes no objects.
+      def unknown(node)
+        { "kind" => "unknown", "words" => node[:words], "exts" => [] }
+      end
+
+      def node(spec)
+        node = super
+        return node if node[:kind] == :unnamed
+
+        { "kind" => spec[0].name, "words" => node[:words], **described(spec, node) }
+      end
+
+      def described(spec, node)
+        case spec[0]
+        when :integer then { **integers(node), "exts" => exts(Integer) }
+        when :float then { **floats(node), "exts" => exts(Float) }
+        when :string then { "exts" => exts(String) }
+        when :symbol then { "exts" => exts(::Symbol) }
+        when :nil, :true, :false then { "kind" => "enum", "values" => node[:objects] }
+        when :enum then { "values" => node[:objects].map { |one| one.is_a?(::Symbol) ? one.name : one } }
+        when :any then of(BasicObject)
+        when :view then { "exts" => checked? ? exts(BasicObject) : "all" }
+        when :class then of(spec[1])
+        when :tagged then { "tag" => spec[1], "tags" => node[:objects], "parts" => node[:parts] }
+        else { "parts" => node[:parts] }
+        end
+      end
+
+      # What is there of a class: kinds of its objects, and ext types.
+      def of(klass)
+        { "kind" => "class", "takes" => KINDS.select { |core, _| core <= klass }.values, "exts" => exts(klass) }
+      end
+
+      # Returns the ext types of which the codec makes objects of the class, Arrays of the number and a class; "all"
+      # for any.
+      def exts(klass)
+        return "all" if @codec.options[:allow_unknown_ext] && ExtensionValue <= klass
+
+        known = Internal.unpacker_classes(@codec).select { |_, one| one && (one <= klass || klass <= one) }
+        known << [-1, ::Time] if @codec.options[:timestamp] && ::Time <= klass
+        known.map { |type, one| [type, Module.instance_method(:inspect).bind_call(one)] }.uniq(&:first)
+      end
+
+      def integers(node)
+        min, max, above_min, above_max = node.values_at(:min, :max, :above_min, :above_max)
+        { "min" => min > max ? above_min : min, "max" => above_max < above_min ? max : above_max }
+      end
+
+      def floats(node)
+        min, max = node.values_at(:min, :max)
+        max = max.prev_float if node[:below_max]
+        { "min" => min || -Float::INFINITY, "max" => max || Float::INFINITY, "nan" => min.nil? && max.nil? }
+      end
+
+      def record_node(record)
+        fields = super.fetch(:fields).map { |field| described_field(record, field) }
+        words = "#{record.klass.inspect}#{" as an array" if record.form == :array}"
+        { "kind" => "record", "words" => words, "form" => record.form == :array ? "array" : "map",
+          "unknown" => record.unknown.is_a?(Hash) ? "into" : record.unknown.name,
+          "own_tag" => record.instance_variable_get(:@tag_key), "fields" => fields }
+      end
+
+      def described_field(record, field)
+        { "name" => field[:name].name, "keys" => field[:keys], "into" => field[:into], "part" => field[:part],
+          "required" => !record.optional?(field[:name]) }
+      end
+    end
+    private_constant :Description
+  end
+end
