@@ -150,7 +150,7 @@ class MatrixTest < Minitest::Test
   }.freeze
 
   # Methods whose keywords are members, whatever their names, and a method that Ruby itself calls.
-  NO_OPTIONS = ["Record.define", "Record.ivars", "Parallel::Error#detailed_message", "View#respond_to?", "View#values_at"].freeze
+  NO_OPTIONS = ["Incompatibility.new", "Record.define", "Record.ivars", "Parallel::Error#detailed_message", "View#respond_to?", "View#values_at"].freeze
 
   # Fronts that take a Codec beside the options; a Codec, a Factory and its Pool have one.
   def self.taking_a_codec(fronts)

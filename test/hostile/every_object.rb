@@ -33,6 +33,7 @@ module EveryObject
     "Path::All" => -> { Manypack::Path.all({ a: "$.a" }) },
     "Path::Function" => -> { Manypack::Path::Function.new(:value) { |value| value } },
     "Record" => -> { Manypack::Record.new(Pair, a: Integer, b: String) },
+    "Incompatibility" => -> { Manypack::Type[1..2].incompatibilities(Manypack::Type[Integer]).first },
     "Timestamp" => -> { Manypack::Timestamp.new(1, 2) },
     "Type" => -> { Manypack::Type[Integer, [String]] },
     "Unpacker" => -> { Manypack::Unpacker.new.feed("\x92\x01\xA1a\x02") },

@@ -7,15 +7,32 @@ require_relative "compatibility/side"
 
 module Manypack
   # A place at which one version of a Type writes what another one does not read: what Type#incompatibilities returns.
-  #
-  # path:: where, a String as in <code>$.items[*].price</code>
-  # reason:: what differs, in words
-  # example:: packed bytes that the old version writes and the new one refuses; nil if none was found
-  Incompatibility = Struct.new(:path, :reason, :example) do
+  class Incompatibility
+    # Returns where it is, such as <code>$.items[*].price</code>.
+    attr_reader :path
+
+    # Returns what differs, in words.
+    attr_reader :reason
+
+    # Returns packed bytes that the old version writes and the new one refuses; nil if none were found.
+    attr_reader :example
+
+    # Type#incompatibilities makes them.
+    #
+    #   Manypack::Incompatibility.new("$.id", "no Integer", nil).path #=> "$.id"
+    def initialize(path, reason, example)
+      @path = path
+      @reason = reason
+      @example = example
+      freeze
+    end
+
     # Returns the path and the reason.
     #
     #   NEW.incompatibilities(OLD).first.to_s #=> "$.price: the old version writes nil, the new one takes Float"
-    def to_s = "#{path}: #{reason}"
+    def to_s
+      "#{path}: #{reason}"
+    end
   end
 
   class Type
@@ -52,7 +69,7 @@ module Manypack
     # What was found, and messages that may show it.
     Found = Struct.new(:path, :reason, :messages) do
       def proved(old, new)
-        Incompatibility.new(path, reason, messages.lazy.filter_map { |message| proof(message, old, new) }.first).freeze
+        Incompatibility.new(path, reason, messages.lazy.filter_map { |message| proof(message, old, new) }.first)
       end
 
       private
@@ -104,9 +121,8 @@ module Manypack
 
     # What is being compared counts as read, so that types may contain themselves.
     def compare(old, new, place)
-      return if @seen[[old.object_id, new.object_id]]
+      return if seen?(old, new)
 
-      @seen[[old.object_id, new.object_id]] = true
       readers = @new.atoms(new)
       refused = @old.atoms(old).map { |atom| [atom, compare_atom(atom, readers, place)] }
       refused = refused.reject { |_, values| values.empty? }
@@ -125,18 +141,25 @@ module Manypack
 
     # Returns values of the atom that none of the new ones takes. Of containers, the first that takes some decides.
     def compare_atom(atom, readers, place)
-      sample, = catch(:none) { [@old.sample_atom(atom)] } || (return []) # then it is never written
+      sample, = catch(:none) { [@old.sample(atom)] } || (return []) # then it is never written
       compare_sizes(atom, place)
-      if @old.array?(atom)
-        reader = readers.find { |one| @new.array?(one) } or return [sample]
-        compare_elements(@old.elements(atom), reader, place)
-      elsif @old.map?(atom)
-        reader = readers.find { |one| @new.map?(one) } or return [sample]
-        @old.pairs(atom).each { |pairs| compare_pairs(pairs, reader, place, []) }
-      else
-        return Scalars.new(readers, @old.options, @new.options).refused(atom)
-      end
+      kind = @old.array?(atom) ? :array? : @old.map?(atom) ? :map? : nil
+      return Scalars.new(readers, @old.options, @new.options).refused(atom) unless kind
+
+      reader = readers.find { |one| @new.public_send(kind, one) } or return [sample]
+      return [] if seen?(atom, reader, :kind)
+
+      kind == :array? ? compare_elements(@old.elements(atom), reader, place) : compare_maps(atom, reader, place)
       []
+    end
+
+    # A Record is a node, and the only kind of its values.
+    def seen?(old, new, as = :node)
+      pair = [old.object_id, new.object_id, as]
+      @seen.fetch(pair) do
+        @seen[pair] = true
+        false
+      end
     end
 
     # --- arrays -------------------------------------------------------------------------------------------
@@ -148,7 +171,9 @@ module Manypack
       [old.first.size, new.first.size].max.times do |i|
         part = old.first[i] || old.rest
         known = new.first[i] || new.rest
-        compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, least) }) if part && known
+        next unless part && known
+
+        compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, least) })
       end
       return unless old.rest && new.rest
 
@@ -168,6 +193,10 @@ module Manypack
 
     # --- maps ---------------------------------------------------------------------------------------------
 
+    def compare_maps(atom, reader, place)
+      @old.pairs(atom).each { |pairs| compare_pairs(pairs, reader, place, []) }
+    end
+
     # +tags+ are the tag keys that a Record may have besides its own keys.
     def compare_pairs(pairs, reader, place, tags)
       case reader["kind"]
@@ -182,7 +211,8 @@ module Manypack
       by_key = fields.flat_map { |field| field["keys"].map { |key| [key, field] } }.to_h
       shared, others = pairs.known.partition { |key, _| by_key.key?(key) }
       shared.each do |key, (node, _)|
-        compare(node, @new.node(by_key[key]["part"]), place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
+        compare(node, @new.node(by_key[key]["part"]),
+                place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
       end
       compare_possible(pairs, by_key, place)
       compare_unknown(pairs, others.reject { |key, _| [*tags, record["own_tag"]].include?(key) }.to_h, record, place)
@@ -300,8 +330,9 @@ module Manypack
 
     # --- limits -------------------------------------------------------------------------------------------
 
-    SIZES = { text: %w[max_string_bytes max_bytes], array: %w[max_array_size max_objects max_bytes],
-              map: %w[max_map_size max_objects max_bytes] }.freeze
+    SIZES = Ractor.make_shareable({ text: %w[max_string_bytes max_bytes],
+                                    array: %w[max_array_size max_objects max_bytes],
+                                    map: %w[max_map_size max_objects max_bytes] })
     private_constant :SIZES
 
     # Each limit is reported once.

@@ -7,7 +7,7 @@ module Manypack
   class Compatibility
     class Scalars # :nodoc:
       # A str that is not UTF-8, a bin, and texts.
-      STRINGS = ["a", "", "\xFF", "\xFF".b].freeze
+      STRINGS = Ractor.make_shareable(["a", "", "\xFF", "\xFF".b])
       EXACT = 2**53 # up to here a Float has every Integer
       private_constant :STRINGS, :EXACT
 

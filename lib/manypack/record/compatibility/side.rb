@@ -13,11 +13,11 @@ module Manypack
     Elements = Struct.new(:first, :rest)
 
     class Side # :nodoc:
-      NONE = Object.new.freeze
-      ARRAYS = ["list"].freeze
-      MAPS = %w[map tagged].freeze
-      TEXTS = %w[string symbol].freeze
-      ALL = %w[nil true false integer float string list map].freeze
+      NONE = :none
+      ARRAYS = Ractor.make_shareable(%w[list])
+      MAPS = Ractor.make_shareable(%w[map tagged])
+      TEXTS = Ractor.make_shareable(%w[string symbol])
+      ALL = Ractor.make_shareable(%w[nil true false integer float string list map])
       INTEGERS = { "kind" => "integer", "words" => "Integer", "min" => -2**63, "max" => 2**64 - 1 }.freeze
       FLOATS = { "kind" => "float", "words" => "Float", "min" => -Float::INFINITY, "max" => Float::INFINITY,
                  "nan" => true }.freeze
@@ -82,7 +82,7 @@ module Manypack
 
       # Returns how many bytes a text may have, how many elements an array, and how many pairs a map; 0 for all others.
       def size(atom)
-        return pairs(atom).map { |pairs| pairs.known.size + (pairs.rest ? keys(pairs.rest[0]) : 0) }.max || 0 if map?(atom)
+        return pairs(atom).map { |pairs| pairs_of(pairs) }.max || 0 if map?(atom)
         return TEXTS.include?(atom["kind"]) ? Float::INFINITY : 0 unless array?(atom)
 
         elements = elements(atom)
@@ -94,12 +94,13 @@ module Manypack
         (rest && catch(:none) { Manypack.pack(sample(rest)).bytesize }) || 1
       end
 
+      def pairs_of(pairs) = pairs.known.size + (pairs.rest ? keys(pairs.rest[0]) : 0)
+
       def sample_of_size(atom, size)
         return sample_elements(elements(atom), {}, size) if array?(atom)
         return "a" * size unless map?(atom)
 
-        pairs = pairs(atom).max_by { |one| one.known.size + (one.rest ? Float::INFINITY : 0) }
-        sample_map(pairs, size)
+        sample_map(pairs(atom).max_by { |pairs| pairs_of(pairs) }, size)
       end
 
       # Returns how many "containers" may be open in a value of a node, how many "objects" it has, or how many "bytes".
@@ -116,7 +117,7 @@ module Manypack
       # Returns a value of a node. Throws :none if there is no finite one.
       def sample(node)
         value = sample_of(node)
-        NONE.equal?(value) ? throw(:none) : value
+        value == NONE ? throw(:none) : value
       end
 
       # Returns a value of an atom. Throws :none if there is no finite one.
