@@ -49,6 +49,7 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::View#to_a" => ['Manypack::View.new("\x90").to_a(**OPTIONS)'],
     "Manypack::Type#load" => ['Manypack::Type[Integer].load("\x01", **OPTIONS)'],
     "Manypack::Type#dump" => ["Manypack::Type[Integer].dump(1, **OPTIONS)"],
+    "Manypack::Type#from" => ["Manypack::Type[Integer].from(1, **OPTIONS)"],
     "Manypack::Type#load_json" => ['Manypack::Type[Integer].load_json("1", **OPTIONS)'],
     "Manypack::Type#foreach_json" => ["Manypack::Type[Integer].foreach_json(File::NULL, **OPTIONS) { nil }", "Manypack::Type[Integer].foreach_json(File::NULL, **OPTIONS).to_a"],
     "Manypack::Type#dump_json" => ["Manypack::Type[Integer].dump_json(1, **OPTIONS)"],

@@ -47,7 +47,8 @@ class BlocksTest < Minitest::Test
     "Type.[]" => ->(&b) { Manypack::Type.[](String, &b) }, "Type#or" => ->(&b) { POINT.or(nil, &b) }, "Type#with" => ->(&b) { Manypack::Type[Integer].with(&b) },
     "Type#load" => ->(&b) { POINT.load(BYTES, &b) }, "Type#dump" => ->(&b) { POINT.dump(Point.new(1), &b) }, "Type#valid?" => ->(&b) { POINT.valid?(BYTES, &b) },
     "Type#load_json" => ->(&b) { POINT.load_json(%({"x":1}), &b) }, "Type#dump_json" => ->(&b) { POINT.dump_json(Point.new(1), &b) },
-    "Type#view" => ->(&b) { POINT.view(Point.new(1), &b) },
+    "Type#view" => ->(&b) { POINT.view(Point.new(1), &b) }, "Type#from" => ->(&b) { POINT.from({ x: 1 }, &b) },
+    "Type#to_h" => ->(&b) { POINT.to_h(Point.new(1), &b) },
     "Path.new" => ->(&b) { Manypack::Path.new("$.x", &b) }, "Path#to_a" => ->(&b) { PATH.to_a(BYTES, &b) }, "Path#paths" => ->(&b) { PATH.paths(BYTES, &b) },
     "Path#first" => ->(&b) { PATH.first(BYTES, &b) }, "Path#count" => ->(&b) { PATH.count(BYTES, &b) }, "Path#any?" => ->(&b) { PATH.any?(BYTES, &b) }
   }.freeze

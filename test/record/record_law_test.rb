@@ -152,6 +152,51 @@ class RecordLawTest < Minitest::Test
     end
   end
 
+  # What a message has, with one of its parts changed.
+  def changed(plain, random)
+    return WRONG.first(15).sample(random: random) if random.rand(4).zero? || !(plain.is_a?(Hash) || plain.is_a?(Array)) || plain.empty?
+    return [*plain[1..], changed(plain[0], random)] if plain.is_a?(Array)
+
+    key = plain.keys.sample(random: random)
+    case random.rand(4)
+    when 0 then plain.reject { |one, _| one == key }
+    when 1 then { "zz" => 1, **plain }
+    else plain.merge(key => changed(plain[key], random))
+    end
+  end
+
+  def outcome
+    text(yield)
+  rescue Manypack::RecordError => error
+    error.errors.map { |one| [one.path, one.field] }
+  end
+
+  # A lazy Record checks its fields later when it loads.
+  def lazy?(spec)
+    case spec
+    when Array then spec.any? { |one| lazy?(one) }
+    when Hash then lazy?(spec.values)
+    when Record then spec.form == :lazy || spec.types.each_value.any? { |type| lazy?(type.spec) }
+    end
+  end
+
+  def test_from_makes_of_what_a_message_has_what_load_makes_of_the_message
+    pairs = 0
+    each_definition do |type, make, random, seed|
+      next if lazy?(type.spec)
+
+      CHANGES.times do |i|
+        plain = Manypack.unpack(type.dump(make.call), timestamp: true)
+        plain = changed(plain, random) if i.odd?
+        bytes = Manypack.pack(plain, timestamp: true)
+        collect = random.rand(2).zero?
+        pairs += 1
+        assert_equal outcome { type.load(bytes, collect: collect) }, outcome { type.from(Manypack.unpack(bytes, timestamp: true), collect: collect) }, [seed, type, plain].inspect
+      end
+    end
+    assert_operator pairs, :>, 400
+  end
+
   EXTS = Manypack::Factory.new.tap { |factory| factory.register_common(:symbol, :bigint, :time) }.codec
   BIG = 2**70
 

@@ -112,6 +112,8 @@ class LinearTimeTest < Minitest::Test
     check?: [PLAIN[:check?]], attach: [->(t, _) { t.attach rescue nil }], view: [->(t, b) { t.view(Manypack.unpack(b, **DEPTH)) }],
     load: [->(t, b) { t.load(b) }, ->(t, b) { t.load(b, collect: true) }], valid?: [->(t, b) { t.valid?(b) }],
     dump: [->(t, b) { t.dump(Manypack.unpack(b, **DEPTH)) }, ->(t, b) { t.dump(Manypack.unpack(b, **DEPTH), check: true) }],
+    from: [->(t, b) { t.from(Manypack.unpack(b, **DEPTH), **DEPTH) }, ->(t, b) { t.from(Manypack.unpack(b, **DEPTH), lax: true, collect: true) }],
+    to_h: [->(t, b) { t.to_h(Manypack.unpack(b, **DEPTH)) rescue nil }],
     load_json: [->(t, b) { t.load_json(Manypack.to_json(b, **AS_JSON), **DEPTH) rescue nil }],
     foreach_json: [->(t, b) { t.foreach_json(StringIO.new(Manypack.to_json(b, **AS_JSON)), **DEPTH).to_a rescue nil }],
     dump_json: [->(t, b) { t.dump_json(Manypack.unpack(b, **DEPTH), **AS_JSON) rescue nil }],

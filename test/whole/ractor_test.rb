@@ -226,6 +226,8 @@ class RactorTest < Minitest::Test
     "Manypack::Type#or" => "Manypack::Type[Integer].or(nil).load(\"\\xC0\".b).nil?",
     "Manypack::Type#load" => "TYPE.load(\"\\x91\\x05\".b) == [5]",
     "Manypack::Type#dump" => "TYPE.dump([5]) == \"\\x91\\x05\".b",
+    "Manypack::Type#from" => "TYPE.from(['5'], lax: true) == [5]",
+    "Manypack::Type#to_h" => "Manypack::Type[{ String => Integer }].to_h({ 'a' => 5 }) == { a: 5 }",
     "Manypack::Type#load_json" => "TYPE.load_json('[5]') == [5]",
     "Manypack::Type#foreach_json" => "TYPE.foreach_json(StringIO.new('[5] [6]')).to_a == [[5], [6]]",
     "Manypack::Type#dump_json" => "TYPE.dump_json([5]) == '[5]'",

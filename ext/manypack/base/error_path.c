@@ -119,7 +119,7 @@ append_step(VALUE path, const mp_place *place)
         append_name(path, kind, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
         RB_GC_GUARD(key);
     } else {
-        rb_str_catf(path, "[%" PRIsVALUE "]", rb_obj_class(key));
+        rb_str_catf(path, "[%" PRIsVALUE "]", rb_class_path(rb_obj_class(key))); /* to_s may be user code */
     }
 }
 

@@ -64,14 +64,13 @@ wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
     return Qnil;
 }
 
-/* ArgumentError for an UNNAMED, also among the types of an ANY_OF. */
-static void
-refuse_unnamed(const mp_shape *shape)
+void
+mp_load_refuse_unnamed(const mp_shape *shape)
 {
     uint32_t i;
 
     if (shape->kind == MP_SHAPE_UNNAMED) rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
-    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) refuse_unnamed(shape->parts[i]);
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) mp_load_refuse_unnamed(shape->parts[i]);
 }
 
 /*
@@ -85,7 +84,7 @@ load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     VALUE object = row.kind == MP_EXT && shape->takes_exts ? mp_load_ext(l, shape, row) : Qundef;
 
     if (object != Qundef) return object;
-    refuse_unnamed(shape);
+    mp_load_refuse_unnamed(shape);
     return wrong_type(l, shape, at);
 }
 
@@ -277,9 +276,8 @@ set_defaults(mp_loader *l, const mp_record_walk *walk)
     rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
 }
 
-/* Makes the object when all pairs or elements are loaded. */
-static VALUE
-finish_record(mp_loader *l, mp_record_walk *walk)
+VALUE
+mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
 {
     l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
     mp_record_take_rest(l, walk);
@@ -323,7 +321,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         l->place = walk.place.up;
         object = mp_record_make_lazy(l, &walk);
     } else {
-        object = finish_record(l, &walk);
+        object = mp_load_finish_record(l, &walk);
     }
     l->place = &walk.place;
     mp_record_close(l, &walk);
@@ -427,12 +425,8 @@ search_tag(mp_loader *l, const mp_shape *shape)
     return found;
 }
 
-/*
- * The part that a tag chooses. An unknown tag, or Qundef for a missing one, chooses else, the last part. NULL if there
- * is no else.
- */
-static const mp_shape *
-tagged_part(const mp_shape *shape, VALUE value)
+const mp_shape *
+mp_load_tagged_part(const mp_shape *shape, VALUE value)
 {
     uint32_t tags = (uint32_t)RARRAY_LEN(shape->objects);
     uint32_t number = value == Qundef ? MP_FIELD_NONE : mp_shape_tag_number(shape, value);
@@ -454,7 +448,7 @@ load_tagged(mp_loader *l, const mp_shape *shape)
     /* Nested else unions recurse without increasing depth, so check the C stack here. */
     if (mp_stack_used_up_p()) mp_decoder_raise(&l->d, MP_E_DEPTH, at);
     if (found) value_at = l->d.at;
-    part = tagged_part(shape, found ? mp_load_any(l) : Qundef);
+    part = mp_load_tagged_part(shape, found ? mp_load_any(l) : Qundef);
     mp_loader_back(l, at, others);
     if (part) {
         if (found) l->tag_keys = &tag_key;
@@ -598,7 +592,7 @@ mp_load_lazy(VALUE lazy)
         mp_record_set(&l, &walk, i, load_value(&l, record->fields[i].shape));
         l.field = MP_FIELD_NONE;
     }
-    object = finish_record(&l, &walk);
+    object = mp_load_finish_record(&l, &walk);
     l.place = &walk.place;
     mp_record_close(&l, &walk);
     mp_loader_end(&l);

@@ -5,6 +5,7 @@
 #include "codec/codec.h"
 #include "record/lazy_record.h"
 #include "record/loader.h"
+#include "record/record_walk.h"
 
 /* A part of a message, which is a frozen binary String. Errors give offsets in the whole message. */
 typedef struct {
@@ -31,6 +32,18 @@ VALUE mp_load_lazy(VALUE lazy);
 
 /* Returns the default of a field that is missing in the message of a LazyRecord. */
 VALUE mp_load_default(VALUE lazy, const mp_lazy_field *field, uint32_t number);
+
+/* ArgumentError for an UNNAMED, also among the types of an ANY_OF. */
+void mp_load_refuse_unnamed(const mp_shape *shape);
+
+/* Makes the object of a Record that has its values, and closes nothing. nil if errors of it were kept. */
+VALUE mp_load_finish_record(mp_loader *l, mp_record_walk *walk);
+
+/*
+ * The part that a tag chooses. An unknown tag, or Qundef for a missing one, chooses else, the last part. NULL if there
+ * is no else.
+ */
+const mp_shape *mp_load_tagged_part(const mp_shape *shape, VALUE value);
 
 /* Moves from the head of a map to the value of the tag key of a TAGGED. False if the map has no such key. */
 bool mp_load_find_tag(mp_loader *l, const mp_shape *shape);

@@ -67,12 +67,29 @@ mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return mp_number(mp_loader_options(l), LL2NUM(n));
 }
 
-/* Converts n to *real; true if that is exact. The greatest n are rounded to 2**64, which no uint64_t can hold. */
-static bool
-unsigned_exact_p(uint64_t n, double *real)
+/* The greatest magnitudes are rounded to 2**64, which no uint64_t can hold. */
+bool
+mp_exact_real(bool negative, uint64_t magnitude, double *real)
 {
-    *real = (double)n;
-    return *real < 18446744073709551616.0 && (uint64_t)*real == n;
+    double size = (double)magnitude;
+
+    *real = negative ? -size : size;
+    return size < 18446744073709551616.0 && (uint64_t)size == magnitude;
+}
+
+bool
+mp_takes_real_p(const mp_shape *shape, double real)
+{
+    return !shape->ranged || (real >= shape->least && (shape->below_most ? real < shape->most : real <= shape->most));
+}
+
+bool
+mp_takes_integer_p(const mp_shape *shape, bool negative, uint64_t magnitude)
+{
+    int64_t n = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+
+    if (!negative && magnitude > INT64_MAX) return magnitude >= shape->above_min && magnitude <= shape->above_max;
+    return n >= shape->min && n <= shape->max;
 }
 
 /* Converts the number at the next head to *real; true if that is exact. */
@@ -81,17 +98,14 @@ real_at(const mp_loader *l, mp_wire_row row, double *real)
 {
     const uint8_t *p = l->d.at;
     int64_t n;
-    bool exact;
 
     if (row.kind == MP_FLOAT64 || row.kind == MP_FLOAT32) {
         *real = mp_row_real(p, row);
         return true;
     }
-    if (row.kind == MP_UINT) return unsigned_exact_p(mp_row_uint(p, row), real);
+    if (row.kind == MP_UINT) return mp_exact_real(false, mp_row_uint(p, row), real);
     n = mp_row_sint(p, row);
-    exact = unsigned_exact_p(n < 0 ? 0 - (uint64_t)n : (uint64_t)n, real);
-    if (n < 0) *real = -*real;
-    return exact;
+    return mp_exact_real(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, real);
 }
 
 VALUE
@@ -100,9 +114,7 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     double real;
 
     if (!real_at(l, row, &real)) return Qundef;
-    if (shape->ranged && !(real >= shape->least && (shape->below_most ? real < shape->most : real <= shape->most))) {
-        return Qundef;
-    }
+    if (!mp_takes_real_p(shape, real)) return Qundef;
     l->d.at += row.head;
     return mp_float_new(&l->d, real);
 }

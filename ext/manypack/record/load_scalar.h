@@ -19,6 +19,15 @@ VALUE mp_load_symbol(mp_loader *l, mp_wire_row row);
 VALUE mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 VALUE mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
+/* True if a shape takes the integer of that sign and magnitude; a negative one is at least -2**63. */
+bool mp_takes_integer_p(const mp_shape *shape, bool negative, uint64_t magnitude);
+
+/* True if a shape takes a Float. */
+bool mp_takes_real_p(const mp_shape *shape, double real);
+
+/* Converts an integer to *real; true if that is exact. */
+bool mp_exact_real(bool negative, uint64_t magnitude, double *real);
+
 /* Loads one of the literals of an enum. If exact, an integer does not match a Float. */
 VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);
 

@@ -11,12 +11,11 @@ make_places(mp_loader *l)
     if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
 }
 
-void
-mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec)
+/* Everything but the bytes. */
+static void
+start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE codec)
 {
     mp_decoder_init(&l->d, mp_codec_get(codec), words);
-    mp_decoder_source(&l->d, message, (const uint8_t *)RSTRING_PTR(message), (size_t)RSTRING_LEN(message));
-    l->d.at += offset;
     l->count = 0;
     l->depth = 0;
     l->place = NULL;
@@ -31,8 +30,27 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     memset(l->filled, 0, sizeof(l->filled));
     l->path_bytes = 0;
     l->json = NULL;
+    l->given = Qundef;
     l->view = l->origin = l->refusal = l->errors = l->memory = 0;
     make_places(l);
+}
+
+void
+mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec)
+{
+    start(l, words, offset, type, codec);
+    mp_decoder_source(&l->d, message, (const uint8_t *)RSTRING_PTR(message), (size_t)RSTRING_LEN(message));
+    l->d.at += offset;
+}
+
+void
+mp_loader_init_given(mp_loader *l, mp_value_words *words, VALUE type, VALUE codec)
+{
+    static const uint8_t empty[] = {0x90}; /* a container whose depth mp_loader_open does not check */
+
+    start(l, words, 0, type, codec);
+    mp_decoder_source(&l->d, 0, empty, sizeof(empty));
+    l->given = Qnil;
 }
 
 void

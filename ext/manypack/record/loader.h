@@ -56,6 +56,7 @@ typedef struct {
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */
+    VALUE given;              /* of objects that are no bytes (from.c): the one that an error is about; else Qundef */
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
@@ -87,8 +88,32 @@ mp_loader_push(mp_loader *l, VALUE object)
 /* Starts at the object at an offset of a frozen message. words and codec must outlive the loader. */
 void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
 
+/* Starts with objects that are no bytes: nothing may be read at l->d.at. */
+void mp_loader_init_given(mp_loader *l, mp_value_words *words, VALUE type, VALUE codec);
+
 /* For the body of an ext: continues its surroundings' depth and count. Called before anything is loaded. */
 void mp_loader_enclose(mp_loader *l, mp_outer outer);
+
+/* The kind of head that the packed object would have; MP_EXT for an object of any other class. */
+MP_INLINE mp_kind
+mp_given_kind(VALUE object)
+{
+    if (RB_FIXNUM_P(object)) return MP_INT;
+    if (RB_FLONUM_P(object)) return MP_FLOAT64;
+    if (NIL_P(object)) return MP_NIL;
+    if (object == Qtrue) return MP_TRUE;
+    if (object == Qfalse) return MP_FALSE;
+    if (RB_STATIC_SYM_P(object)) return MP_STR;
+    switch (RB_BUILTIN_TYPE(object)) {
+      case T_STRING: return RB_ENCODING_GET_INLINED(object) == mp_binary_index ? MP_BIN : MP_STR;
+      case T_SYMBOL: return MP_STR;
+      case T_HASH: return MP_MAP;
+      case T_ARRAY: return MP_ARRAY;
+      case T_FLOAT: return MP_FLOAT64;
+      case T_BIGNUM: return MP_INT;
+      default: return MP_EXT;
+    }
+}
 
 /* Frees now what the collector would free later. */
 void mp_loader_end(mp_loader *l);

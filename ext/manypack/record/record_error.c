@@ -81,16 +81,6 @@ found_text(mp_loader *l, const uint8_t *at)
     }
 }
 
-/* A key. A str is shown without the word "str", because most keys are strs. */
-static VALUE
-key_text(mp_loader *l, const uint8_t *at)
-{
-    mp_head head;
-
-    if (mp_head_read(at, l->d.end, &head) == MP_OK && head.kind == MP_STR) return shown_text(&head, l->d.end);
-    return found_text(l, at);
-}
-
 /* The same in the words of JSON. */
 static VALUE
 found_in_json(mp_loader *l, const uint8_t *at)
@@ -156,6 +146,7 @@ got_at(mp_loader *l, const uint8_t *at)
     mp_head head;
     size_t present;
 
+    if (l->given != Qundef) return mp_record_got(l->given);
     if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
     present = (size_t)(l->d.end - head.payload);
     switch (head.kind) {
@@ -166,6 +157,55 @@ got_at(mp_loader *l, const uint8_t *at)
       case MP_ARRAY: return words_of("an array");
       default: return mp_record_got(mp_decode_short(mp_loader_options(l), &p, l->d.end));
     }
+}
+
+/* --- what is there, if it is no bytes ------------------------------------------------------------------ */
+
+static VALUE
+given_string(VALUE string)
+{
+    mp_head head = {.payload = (const uint8_t *)RSTRING_PTR(string), .n = (uint32_t)RSTRING_LEN(string)};
+    VALUE text = shown_text(&head, (const uint8_t *)RSTRING_END(string));
+
+    RB_GC_GUARD(string);
+    return text;
+}
+
+/* "String \"12\"", "Hash of 3", "Integer 12", "Time": what an object is. Calls no method of it, nor of its class. */
+static VALUE
+given_text(VALUE object)
+{
+    if (NIL_P(object) || object == Qtrue || object == Qfalse) return rb_inspect(object);
+    if (RB_SYMBOL_P(object)) return joined(words_of("Symbol"), " ", given_string(rb_sym2str(object)));
+    switch (rb_type(object)) {
+      case T_STRING: return joined(words_of("String"), " ", given_string(object));
+      case T_HASH: return rb_sprintf("Hash of %" PRIuSIZE, (size_t)RHASH_SIZE(object));
+      case T_ARRAY: return rb_sprintf("Array of %ld", RARRAY_LEN(object));
+      case T_FLOAT: return rb_sprintf("Float %" PRIsVALUE, object);
+      case T_FIXNUM: return rb_sprintf("Integer %ld", FIX2LONG(object));
+      case T_BIGNUM:
+        if (rb_absint_size(object, NULL) > sizeof(uint64_t)) return words_of("Integer of more than 64 bits");
+        return rb_sprintf("Integer %" PRIsVALUE, rb_big2str(object, 10));
+      default: return rb_str_dup(rb_class_path(rb_obj_class(object)));
+    }
+}
+
+/* A key. A str is shown without the word "str", because most keys are strs. */
+static VALUE
+key_text(mp_loader *l, const uint8_t *at)
+{
+    mp_head head;
+
+    if (l->given != Qundef) return RB_TYPE_P(l->given, T_STRING) ? given_string(l->given) : given_text(l->given);
+    if (mp_head_read(at, l->d.end, &head) == MP_OK && head.kind == MP_STR) return shown_text(&head, l->d.end);
+    return found_text(l, at);
+}
+
+static VALUE
+shown(mp_loader *l, const uint8_t *at)
+{
+    if (l->given != Qundef) return given_text(l->given);
+    return l->json ? found_in_json(l, at) : found_text(l, at);
 }
 
 /* --- raising ---------------------------------------------------------------------------------------- */
@@ -239,6 +279,13 @@ error_in_bytes(const mp_loader *l, VALUE what, uint32_t field, const uint8_t *at
     return mp_error_at(eRecordError, what, offset);
 }
 
+static VALUE
+error_in_given(const mp_loader *l, VALUE what, uint32_t field)
+{
+    append_blamed(what, l->record, field);
+    return mp_error_at(eRecordError, what, 0);
+}
+
 /* Sets what a program can show and translate. */
 static void
 set_fault(VALUE error, const mp_record_fault *fault)
@@ -256,7 +303,8 @@ error_new(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field
     VALUE error;
 
     joined(what, ", at ", mp_error_path_shown(whole_path(l, mp_error_path(l->place))));
-    error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
+    if (l->given != Qundef) error = error_in_given(l, what, field);
+    else error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
     set_path(error, l, fault->missing ? fault->missing : l->place);
     if (l->record) rb_ivar_set(error, id_record, l->record->object);
     if (field != MP_FIELD_NONE) rb_ivar_set(error, id_field, l->record->fields[field].name);
@@ -321,23 +369,31 @@ ranged_shape(const mp_shape *shape, mp_kind kind)
     return NULL;
 }
 
+static mp_kind
+kind_found(const mp_loader *l, const uint8_t *at)
+{
+    mp_wire_row row;
+
+    if (l->given != Qundef) return mp_given_kind(l->given);
+    return mp_row_read(at, l->d.end, &row) == MP_OK ? (mp_kind)row.kind : MP_NEVER;
+}
+
 void
 mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
-    mp_wire_row row;
     const mp_shape *ranged;
     mp_record_fault fault = {.code = "type", .expected = shape->expected};
     VALUE words;
 
     refuse(l);
-    ranged = mp_row_read(at, l->d.end, &row) == MP_OK ? ranged_shape(shape, (mp_kind)row.kind) : NULL;
+    ranged = ranged_shape(shape, kind_found(l, at));
     if (ranged) {
         fault.code = "range";
         fault.expected = ranged->bounds;
     }
     fault.got = got_at(l, at);
     words = joined(words_of("expected"), " ", shape->words);
-    fail(l, &fault, joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at)), l->field, at);
+    fail(l, &fault, joined(words, ", got ", shown(l, at)), l->field, at);
 }
 
 void
@@ -351,10 +407,18 @@ mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8
     if (found) fault.got = got_at(l, at);
     else fault.missing = &place;
     words = joined(words_of("expected"), " ", shape->words);
-    joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at));
+    joined(words, ", got ", shown(l, at));
     if (found) l->place = &place;
     fail(l, &fault, words, l->field, at);
     l->place = place.up;
+}
+
+void
+mp_record_beyond(mp_loader *l, VALUE reason)
+{
+    mp_record_fault fault = {.code = "limit", .reason = reason};
+
+    rb_exc_raise(error_new(l, &fault, rb_str_dup(reason), l->field, NULL));
 }
 
 void

@@ -6,7 +6,8 @@
 
 /*
  * Each function raises a RecordError for the object whose head is at `at`. If all errors are wanted, the function keeps
- * the error, up to 1,000 of them, and returns; the caller then skips the object.
+ * the error, up to 1,000 of them, and returns; the caller then skips the object. Of objects that are no bytes, l->given
+ * is the one that is wrong, and `at` is not looked at.
  */
 
 /*
@@ -35,6 +36,9 @@ void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const 
 
 /* A required field is missing in the map or array whose head is at `at`. */
 void mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at);
+
+/* An object that is no bytes is beyond a limit, for the reason. Raises at once. */
+NORETURN(void mp_record_beyond(mp_loader *l, VALUE reason));
 
 /* No field has the key at `at`, or the index of the element at `at`. */
 void mp_record_unknown_key(mp_loader *l, const uint8_t *at);

@@ -77,9 +77,8 @@ load_unknown_key(mp_loader *l, mp_record_walk *walk)
     return key;
 }
 
-/* True for the tag key of a union that chose the Record, or that objects of its class have everywhere. */
-static bool
-tag_key_p(const mp_record_walk *walk, VALUE key)
+bool
+mp_record_tag_key_p(const mp_record_walk *walk, VALUE key)
 {
     const mp_tag_key *tag = walk->tag_keys;
 
@@ -102,8 +101,8 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     l->d.at = key_at;
     key = load_unknown_key(l, walk);
     walk->place.key = key;
-    if (tag_key_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
-        if (!tag_key_p(walk, key)) mp_record_unknown_key(l, key_at);
+    if (mp_record_tag_key_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
+        if (!mp_record_tag_key_p(walk, key)) mp_record_unknown_key(l, key_at);
         l->d.at = value_at;
         mp_loader_skip(l);
         return false;

@@ -99,6 +99,9 @@ bool mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *k
  */
 bool mp_record_pass_second(mp_loader *l, const mp_record_walk *walk);
 
+/* True for the tag key of a union that chose the Record, or that objects of its class have everywhere. */
+bool mp_record_tag_key_p(const mp_record_walk *walk, VALUE key);
+
 /* Makes the Hash of unknown pairs, if a field takes it. */
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 

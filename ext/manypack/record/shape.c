@@ -31,6 +31,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         for (j = 0; j < record->count; j++) {
             visit(&record->fields[j].name, owner);
             visit(&record->fields[j].key, owner);
+            visit(&record->fields[j].symbol, owner);
             visit(&record->fields[j].default_value, owner);
             visit(&record->fields[j].omitted, owner);
         }
@@ -231,6 +232,7 @@ add_keys(mp_record *record, uint32_t index, VALUE keys)
     long i;
 
     field->key = rb_ary_entry(keys, 0);
+    if (RB_TYPE_P(field->key, T_STRING)) field->symbol = rb_str_intern(field->key);
     field->written = &record->keys.keys[record->keys.count];
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());

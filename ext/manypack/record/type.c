@@ -8,6 +8,7 @@
 #include "pack/foreign.h"
 #include "pack/packer.h"
 #include "record/dump.h"
+#include "record/from.h"
 #include "record/load.h"
 #include "stream/body_unpacker.h"
 #include "view/view.h"
@@ -320,6 +321,17 @@ rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
     return load_part(self, type, part, RTEST(collect));
 }
 
+/* call-seq: type.take(object, lax, collect) -> object: makes an object of another one, such as a Hash */
+static VALUE
+rb_type_take(VALUE self, VALUE object, VALUE lax, VALUE collect)
+{
+    const compiled_type *type = current(&self);
+    VALUE made = mp_from_whole(object, self, &type->shapes, type->codec, RTEST(lax), RTEST(collect));
+
+    RB_GC_GUARD(self);
+    return made;
+}
+
 static void
 set_places(mp_json_places *places, VALUE text, VALUE origin)
 {
@@ -598,6 +610,7 @@ Init_manypack_type(void)
     rb_define_private_method(cType, "compile", rb_type_compile, 4);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_protected_method(cType, "read_json", rb_type_read_json, 4);
+    rb_define_protected_method(cType, "take", rb_type_take, 3);
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("attach_by", rb_internal_attach_by, 1);

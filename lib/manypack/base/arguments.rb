@@ -71,20 +71,31 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks, looks: options[:as])
     end
 
+    # Returns the Hash of ActionController::Parameters, permitted or not; nil for any other object. Called by the
+    # extension.
+    def self.parameters(object)
+      object.to_unsafe_h if defined?(::ActionController::Parameters) && ::ActionController::Parameters === object
+    end
+
+    # Options of unpacking that have no effect on objects that are no bytes.
+    OF_BYTES = %i[max_bytes max_ext_bytes allow_unknown_ext].freeze
+    private_constant :OF_BYTES
+
     # Returns the options of Codecs that have an effect on what a Type does. What it loads from JSON is packed in a form
     # that makes no difference.
     def self.options_for(doing)
       case doing
       when :packing then PACKING_OPTIONS
       when :unpacking then UNPACKING_OPTIONS
+      when :from then UNPACKING_OPTIONS - OF_BYTES
       when :load_json then UNPACKING_OPTIONS | (FROM_JSON_OPTIONS - PACKING_OPTIONS)
       when :dump_json then PACKING_OPTIONS | TO_JSON_OPTIONS
       end
     end
     private_class_method :options_for
 
-    # Raises ArgumentError for options that have no effect on +packing+, +unpacking+, +load_json+ or +dump_json+ of a
-    # Type: those of Codecs that belong to the other direction, and, for what it loads, +check+.
+    # Raises ArgumentError for options that have no effect on +packing+, +unpacking+, +load_json+, +from+ or +dump_json+
+    # of a Type: those of Codecs that belong to the other direction, and, for what it loads, +check+.
     def self.check_direction(options, doing)
       here = options_for(doing)
       name = options.keys.find { |key| OPTION_OF_CODECS[key] && !here.include?(key) }

@@ -45,6 +45,12 @@ module Manypack
           record.load_json(text, options)
         end
 
+        # Makes an object of a Hash, as Type#from does.
+        def from(object, **options)
+          Arguments.refuse_block(record, :from) if defined?(yield)
+          record.from(object, **options)
+        end
+
         # Yields the object of each JSON text of an io or a file, as Type#foreach_json does.
         def foreach_json(source, **options, &block)
           record.foreach_json(source, **options, &block)

@@ -150,6 +150,30 @@ module Manypack
       with_options_of_json(options) { |type, collect| type.read_json(text, nil, nil, collect) }
     end
 
+    # Makes an object of another one, such as a Hash with Strings or Symbols as keys, or a list of them: what Type#load
+    # makes of the packed object, with the same checks. It does not copy Strings, nor objects of a Record's class or of
+    # +Object+, unless the options freeze what is made. ActionController::Parameters are taken whether they are
+    # permitted or not, because the type names what it takes. No method of the object is called. A lazy Record makes
+    # objects of its class.
+    #
+    # lax:: true to take text for what it says, as docs/records.md lists: "12" for an Integer, "on" for +true+, "" for
+    #       nil. For forms, query strings, CSV and the environment
+    # collect:: as in Type#load
+    # options:: those of Type#load, except those of bytes such as +max_bytes+, for this call
+    #
+    # Raises RecordError for an object of another type, and for one beyond a limit; its path says where, and its offset
+    # is 0. Raises RuntimeError if a class that makes objects changes the Hash or the Array meanwhile.
+    #
+    #   Manypack::Type[{String => Integer}].from({a: 1})               #=> {"a" => 1}
+    #   Manypack::Type[{String => Integer}].from({a: "1"}, lax: true)  #=> {"a" => 1}
+    #   Manypack::Type[[Integer]].from([1, "2"]) # raises RecordError: expected Integer, got String "2", at $[1]
+    def from(object, lax: false, collect: false, **options)
+      Arguments.refuse_block(self, :from) if block_given?
+      return take(object, lax, collect) if options.empty?
+
+      changed_for(options, :lax, :collect, doing: :from).take(object, lax, collect)
+    end
+
     # Yields the object of each JSON text of an io or a file, and returns nil. Without a block it returns an Enumerator.
     # Memory holds one object and what was read of the next texts.
     #
@@ -192,6 +216,20 @@ module Manypack
     def dump(object, options = nil)
       Arguments.refuse_block(self, :dump) if defined?(yield)
       options ? dump_by(object, options) : write(object, @check)
+    end
+
+    # Returns the Hash that a reader of the packed object finds, with Symbols as keys, in depth: what
+    # <code>Manypack.unpack(type.dump(object), symbolize_keys: true)</code> returns. Raises the errors of Type#dump, and
+    # TypeError for a type whose objects are no maps, such as a Record as an array.
+    #
+    #   POINT.to_h(Point.new(1.0, 2.0)) #=> {x: 1.0, y: 2.0}
+    def to_h(object)
+      Arguments.refuse_block(self, :to_h) if block_given?
+      hash = codec.unpack(dump(object), symbolize_keys: true)
+      return hash if hash.is_a?(Hash)
+
+      Arguments.refuse(::TypeError.new("to_h makes a Hash of what is packed as a map, and this is packed as " \
+                                       "#{hash.is_a?(Array) ? "an array" : hash.inspect}"))
     end
 
     # Returns the JSON of an object: what Manypack.to_json makes of the bytes of Type#dump.

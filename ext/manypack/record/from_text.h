@@ -1,0 +1,19 @@
+/* What text becomes where a type wants something else: the text of forms, of query strings, of CSV. */
+#ifndef MANYPACK_FROM_TEXT_H
+#define MANYPACK_FROM_TEXT_H
+
+#include "record/loader.h"
+
+/* True for an empty String where the type allows nil, even if it allows text, too. */
+bool mp_empty_is_nil_p(const mp_shape *shape, VALUE object);
+
+/*
+ * The number, boolean, nil or literal of a shape that a String says; Qundef if it says none. A number is written as in
+ * JSON; "true", "1", "on" are true, and "false", "0", "off" are false.
+ */
+VALUE mp_from_text(mp_loader *l, const mp_shape *shape, VALUE text);
+
+/* The Integer, Float, boolean or nil among literals whose text this is; Qundef without one. */
+VALUE mp_literal_of_text(VALUE literals, VALUE text);
+
+#endif
