@@ -380,13 +380,13 @@ module Manypack
     protected
 
     def state
-      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check, @tag_key]
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check, @tag_key, @rules]
     end
 
     # +base+ is the codec of DefaultFactory if the Record follows that, +inherited+ the class whose Record it had.
     # +arguments+ are the members in the order of the places that +build+ gives them.
     def set(klass:, types:, build:, arguments:, options:, codec:, base:, form: :map, check: false, inherited: nil,
-            lazy_class: nil, tag_key: nil)
+            lazy_class: nil, tag_key: nil, rules: [].freeze)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys"
       end
@@ -400,6 +400,7 @@ module Manypack
       @options = options
       @form = form
       @tag_key = tag_key
+      @rules = rules
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
       @body = Body.new(self)
@@ -428,7 +429,7 @@ module Manypack
 
     def copy(codec: self.codec, base: self.base, **changes)
       now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options, form: @form,
-              check: @check, inherited: @inherited, tag_key: @tag_key }
+              check: @check, inherited: @inherited, tag_key: @tag_key, rules: @rules }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 
@@ -441,8 +442,12 @@ module Manypack
       copy(codec: codec, base: nil, lazy_class: @lazy_class)
     end
 
+    def checked(rule)
+      copy(rules: [*@rules, rule].freeze, lazy_class: @lazy_class)
+    end
+
     def shareable_options?
-      Ractor.shareable?(@options)
+      Ractor.shareable?(@options) && Spec.shareable?(@rules)
     end
   end
 end

@@ -18,7 +18,7 @@ class BlocksTest < Minitest::Test
   def self.factory = Manypack::Factory.new
 
   # Methods that call a block.
-  CALLED = %w[.foreach .foreach_json Type#foreach_json Codec#foreach_json Factory#foreach_json .split Packer.open Codec#foreach Unpacker.open Unpacker#each Unpacker#feed_each Unpacker#register_type
+  CALLED = %w[.foreach .foreach_json Type#foreach_json Type#check Codec#foreach_json Factory#foreach_json .split Packer.open Codec#foreach Unpacker.open Unpacker#each Unpacker#feed_each Unpacker#register_type
               Packer#register_type Factory::Pool#packer Factory::Pool#unpacker Parallel.map Parallel.each Parallel.filter Record.define
               Path#each Path#each_with_path Path::Function#call Path::Function.new View#each View#each_pair View#fetch View#query View#select View#filter
               View#reject View#uniq View#tally View#group_by View#to_set View#to_h View#include? View#member?].freeze
@@ -45,6 +45,8 @@ class BlocksTest < Minitest::Test
     "Record.new" => ->(&b) { Manypack::Record.new(Point, x: Integer, &b) }, "Record.ivars" => ->(&b) { Manypack::Record.ivars(Object, x: Integer, &b) },
     "Record.union" => ->(&b) { Manypack::Record.union("type", { "p" => POINT }, &b) }, "Record#with" => ->(&b) { POINT.with(&b) },
     "Type.[]" => ->(&b) { Manypack::Type.[](String, &b) }, "Type#or" => ->(&b) { POINT.or(nil, &b) }, "Type#with" => ->(&b) { Manypack::Type[Integer].with(&b) },
+    **{ text: [], bytes: [], uuid: [], tuple: [Integer], set: [Integer] }.to_h { |name, types| ["Type.#{name}", ->(&b) { Manypack::Type.public_send(name, *types, &b) }] },
+    "Type.via" => ->(&b) { Manypack::Type.via(String, String, load: :to_s.to_proc, &b) },
     "Type#load" => ->(&b) { POINT.load(BYTES, &b) }, "Type#dump" => ->(&b) { POINT.dump(Point.new(1), &b) }, "Type#valid?" => ->(&b) { POINT.valid?(BYTES, &b) },
     "Type#load_json" => ->(&b) { POINT.load_json(%({"x":1}), &b) }, "Type#dump_json" => ->(&b) { POINT.dump_json(Point.new(1), &b) },
     "Type#view" => ->(&b) { POINT.view(Point.new(1), &b) }, "Type#from" => ->(&b) { POINT.from({ x: 1 }, &b) },

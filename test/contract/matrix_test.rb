@@ -151,7 +151,7 @@ class MatrixTest < Minitest::Test
 
   # Methods whose keywords are members, whatever their names, a method that Ruby itself calls, and Type#from, which takes
   # no bytes: record_from_test.rb has its options.
-  NO_OPTIONS = ["Type#from", "Incompatibility.new", "Record.define", "Record.ivars", "Parallel::Error#detailed_message", "View#respond_to?", "View#values_at"].freeze
+  NO_OPTIONS = ["Type#from", "Type.via", "Incompatibility.new", "Record.define", "Record.ivars", "Parallel::Error#detailed_message", "View#respond_to?", "View#values_at"].freeze
 
   # Fronts that take a Codec beside the options; a Codec, a Factory and its Pool have one.
   def self.taking_a_codec(fronts)

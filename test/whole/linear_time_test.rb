@@ -117,7 +117,7 @@ class LinearTimeTest < Minitest::Test
     load_json: [->(t, b) { t.load_json(Manypack.to_json(b, **AS_JSON), **DEPTH) rescue nil }],
     foreach_json: [->(t, b) { t.foreach_json(StringIO.new(Manypack.to_json(b, **AS_JSON)), **DEPTH).to_a rescue nil }],
     dump_json: [->(t, b) { t.dump_json(Manypack.unpack(b, **DEPTH), **AS_JSON) rescue nil }],
-    "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }],
+    "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }], check: [->(t, b) { t.check("x") { true }.load(b) }],
     reads?: [->(t, _) { t.reads?(t) }], incompatibilities: [->(t, _) { t.incompatibilities(t) }],
     **%i[with spec codec inspect hash json_schema description to_rbs].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze

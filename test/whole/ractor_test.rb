@@ -224,6 +224,13 @@ class RactorTest < Minitest::Test
 
     "Manypack::Type.[]" => "Manypack::Type[Integer, nil].load(\"\\x05\") == 5",
     "Manypack::Type#or" => "Manypack::Type[Integer].or(nil).load(\"\\xC0\".b).nil?",
+    "Manypack::Type#check" => "Manypack::Type[Integer].check('odd') { |n| n.odd? }.load(\"\\x05\") == 5",
+    "Manypack::Type.text" => "Manypack::Type.text(Symbol).load(\"\\xA1a\") == :a",
+    "Manypack::Type.bytes" => "Manypack::Type.bytes.load(\"\\xC4\\x01a\".b) == \"a\"",
+    "Manypack::Type.tuple" => "Manypack::Type.tuple(Integer, nil).load(\"\\x92\\x05\\xC0\".b) == [5, nil]",
+    "Manypack::Type.uuid" => "!Manypack::Type.uuid.valid?(\"\\xA1a\".b)",
+    "Manypack::Type.set" => "Manypack::Type.set(Integer).load(\"\\x91\\x05\".b).to_a == [5]",
+    "Manypack::Type.via" => "Manypack::Type.via(String, Integer, load: ->(n) { n.to_s }).load(\"\\x05\") == '5'",
     "Manypack::Type#load" => "TYPE.load(\"\\x91\\x05\".b) == [5]",
     "Manypack::Type#dump" => "TYPE.dump([5]) == \"\\x91\\x05\".b",
     "Manypack::Type#from" => "TYPE.from(['5'], lax: true) == [5]",

@@ -135,6 +135,70 @@ dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
     mp_encoder_close(e, &walk.pairs.place);
 }
 
+/* An Array of the right length; any other object is packed as it is, and refused. */
+static void
+dump_tuple(mp_encoder *e, const mp_shape *shape, VALUE array)
+{
+    mp_place place = {.key = Qundef};
+    uint32_t i;
+
+    put_head(e, mp_put_array_head, array, shape->count);
+    mp_encoder_open(e, &place);
+    for (i = 0; i < shape->count; i++) {
+        place.index = i;
+        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)shape->count)) mp_encoder_raise_modified(e, "Array");
+        dump_value(e, shape->parts[i], RARRAY_AREF(array, i));
+    }
+    mp_encoder_close(e, &place);
+    RB_GC_GUARD(array);
+}
+
+/* --- rules ------------------------------------------------------------------------------------------ */
+
+/* Writes a String of any encoding as a bin. */
+static void
+dump_bytes(mp_encoder *e, VALUE string)
+{
+    VALUE bytes = string;
+
+    if (ENCODING_GET(string) != mp_binary_index) bytes = rb_enc_associate_index(rb_str_dup(string), mp_binary_index);
+    mp_encode(e, bytes);
+    RB_GC_GUARD(bytes);
+}
+
+typedef struct {
+    const mp_rule *via;
+    VALUE object;
+} conversion;
+
+static VALUE
+converted(VALUE arg)
+{
+    const conversion *call = (const conversion *)arg;
+
+    return rb_funcall(call->via->dump, rb_intern("call"), 1, call->object);
+}
+
+/* Dumps what a converter makes of the object. TypeError for an object of another class, or if it cannot convert. */
+static void
+dump_converted(mp_encoder *e, const mp_shape *shape, VALUE object)
+{
+    conversion call = {mp_rules_via(&shape->rules), object};
+    VALUE value;
+
+    if (!RTEST(rb_obj_is_kind_of(object, call.via->klass))) {
+        mp_encoder_raise(e, rb_eTypeError, NULL, "expected %" PRIsVALUE ", got %" PRIsVALUE, call.via->klass,
+                         rb_obj_class(object));
+    }
+    if (NIL_P(call.via->dump)) {
+        mp_encoder_raise(e, rb_eTypeError, NULL, "the type of %" PRIsVALUE " only loads: Type.via got no dump:",
+                         call.via->klass);
+    }
+    value = mp_encoder_call_placed(e, converted, (VALUE)&call);
+    dump_value(e, shape->parts[0], value);
+    RB_GC_GUARD(value);
+}
+
 /* --- Records ---------------------------------------------------------------------------------------- */
 
 static void
@@ -579,7 +643,12 @@ dumps_p(const mp_shape *shape, VALUE object, const mp_record **record)
         if (!of_record_p(shape->record, object)) return false;
         *record = shape->record;
         return true;
+      case MP_SHAPE_BYTES: return RB_TYPE_P(object, T_STRING);
+      case MP_SHAPE_TUPLE:
       case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
+      case MP_SHAPE_RULED:
+        if (!shape->rules.converts) return dumps_p(shape->parts[0], object, record);
+        return RTEST(rb_obj_is_kind_of(object, mp_rules_via(&shape->rules)->klass));
       case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
       case MP_SHAPE_TAGGED:
         i = tag_of(shape, object);
@@ -597,7 +666,7 @@ best_of(const mp_shape *shape, VALUE object, const mp_record **nearest)
     const mp_shape *best = NULL;
     uint32_t i;
 
-    for (i = 0; i < shape->count && !RB_SPECIAL_CONST_P(object); i++) {
+    for (i = 0; i < shape->count && (shape->converts || !RB_SPECIAL_CONST_P(object)); i++) {
         const mp_record *record = NULL;
 
         if (!dumps_p(shape->parts[i], object, &record)) continue;
@@ -696,6 +765,18 @@ dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
       case MP_SHAPE_LIST:
         if (!RB_TYPE_P(object, T_ARRAY)) break;
         dump_list(e, shape, object);
+        return;
+      case MP_SHAPE_TUPLE:
+        if (!RB_TYPE_P(object, T_ARRAY) || RARRAY_LEN(object) != (long)shape->count) break;
+        dump_tuple(e, shape, object);
+        return;
+      case MP_SHAPE_BYTES:
+        if (!RB_TYPE_P(object, T_STRING)) break;
+        dump_bytes(e, object);
+        return;
+      case MP_SHAPE_RULED:
+        if (shape->rules.converts) dump_converted(e, shape, object);
+        else dump_value(e, shape->parts[0], object);
         return;
       case MP_SHAPE_MAP:
         if (!RB_TYPE_P(object, T_HASH)) break;

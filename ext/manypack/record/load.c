@@ -54,11 +54,30 @@ load_value(mp_loader *l, const mp_shape *shape)
     return MP_LIKELY(object != Qundef) ? object : load_any_kind(l, shape);
 }
 
+/* False if several alternatives take objects with that head: then no rule of one says what is wrong. */
+static bool
+sole_taker_p(mp_loader *l, const mp_shape *shape, const uint8_t *at)
+{
+    uint32_t i, takers = 0;
+    mp_wire_row row;
+
+    if (shape->kind != MP_SHAPE_ANY_OF || mp_row_read(at, l->d.end, &row) != MP_OK) return true;
+    for (i = 0; i < shape->count; i++) {
+        if (shape->parts[i]->accepts & mp_kind_bit((mp_kind)row.kind)) takers++;
+    }
+    return takers < 2;
+}
+
 /* Reports an object of the wrong type. If the error is kept for later, skips the object and returns nil for it. */
 static MP_NOINLINE VALUE
 wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
-    mp_record_wrong_type(l, shape, at);
+    if (l->broken && l->broken_at == at && sole_taker_p(l, shape, at)) {
+        mp_record_broken(l, l->broken, l->broken_error, at);
+    } else {
+        mp_record_wrong_type(l, shape, at);
+    }
+    l->broken = NULL;
     l->d.at = at;
     mp_loader_skip(l);
     return Qnil;
@@ -88,6 +107,42 @@ load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return wrong_type(l, shape, at);
 }
 
+/* --- rules ------------------------------------------------------------------------------------------ */
+
+/* Applies rules to an object that was loaded from `at`; Qundef if it does not keep them. */
+static VALUE
+ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at)
+{
+    VALUE error = 0;
+    const mp_rule *broken = mp_rules_apply(rules, &object, &error);
+
+    if (MP_LIKELY(!broken)) return rules->converts ? mp_seal_foreign(mp_loader_options(l), object) : object;
+    l->broken = broken;
+    l->broken_at = at;
+    l->broken_error = error;
+    return Qundef;
+}
+
+/* Loads an object and applies rules to it, unless errors in it are kept for later. */
+static VALUE
+load_ruled(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
+{
+    const mp_shape *part = shape->parts[0];
+    const uint8_t *at = l->d.at;
+    uint64_t others = l->d.others;
+    long errors = mp_loader_errors_kept(l);
+    VALUE object = load_at_once(l, part);
+
+    if (MP_UNLIKELY(object == Qundef)) {
+        if (part->accepts & mp_kind_bit((mp_kind)row.kind)) object = load_accepted(l, part, row, exact);
+        else object = mp_load_ext(l, part, row);
+    }
+    if (object == Qundef || mp_loader_errors_kept(l) != errors) return object;
+    object = ruled(l, &shape->rules, object, at);
+    if (MP_UNLIKELY(object == Qundef)) mp_loader_back(l, at, others);
+    return object;
+}
+
 /* --- containers ------------------------------------------------------------------------------------- */
 
 static VALUE
@@ -110,12 +165,41 @@ load_list(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return array;
 }
 
+static VALUE
+load_tuple(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    uint32_t i, n = mp_row_count(l->d.at, row);
+    size_t first = l->count;
+    mp_place place = {.key = Qundef};
+    VALUE array;
+
+    if (n != shape->count) return Qundef;
+    mp_loader_open(l, &place, l->d.at);
+    l->d.at += row.head;
+    for (i = 0; i < n; i++) {
+        place.index = i;
+        mp_loader_push(l, load_value(l, shape->parts[i]));
+    }
+    mp_loader_close(l, &place);
+    array = mp_array_new(mp_loader_options(l), n, l->d.stack.values + first);
+    l->count = first;
+    return array;
+}
+
 /* Loads a key. Strings are the same frozen objects that unpacking uses as keys. */
 static VALUE
 load_key(mp_loader *l, const mp_shape *shape)
 {
+    const uint8_t *at = l->d.at;
     mp_wire_row row = mp_loader_row(l);
 
+    if (shape->kind == MP_SHAPE_RULED) {
+        long errors = mp_loader_errors_kept(l);
+        VALUE key = load_key(l, shape->parts[0]);
+
+        if (mp_loader_errors_kept(l) == errors) key = ruled(l, &shape->rules, key, at);
+        return MP_LIKELY(key != Qundef) ? key : wrong_type(l, shape, at);
+    }
     if (shape->kind != MP_SHAPE_STRING) return load_value(l, shape);
     if (row.kind == MP_STR) return mp_load_cached(l, row, MP_KEY_STRING);
     if (row.kind == MP_BIN) {
@@ -279,10 +363,17 @@ set_defaults(mp_loader *l, const mp_record_walk *walk)
 VALUE
 mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
 {
+    VALUE object;
+
     l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
     mp_record_take_rest(l, walk);
     if (MP_UNLIKELY(walk->missing)) set_defaults(l, walk);
-    return call_for_instance(l, walk, build_of(l, walk->record));
+    object = call_for_instance(l, walk, build_of(l, walk->record));
+    if (MP_LIKELY(!walk->record->rules) || mp_loader_errors_kept(l) != walk->errors) return object;
+    object = ruled(l, walk->record->rules, object, walk->at);
+    if (MP_LIKELY(object != Qundef)) return object;
+    mp_record_broken(l, l->broken, l->broken_error, walk->at);
+    return Qnil;
 }
 
 /* Checks a value that a later value of the same key replaces, because loading eagerly checks it, too. */
@@ -474,7 +565,11 @@ load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
       case MP_SHAPE_ANY: return mp_load_any(l);
       case MP_SHAPE_VIEW: return mp_load_view(l);
       case MP_SHAPE_STRING: return mp_load_string(l, row);
+      case MP_SHAPE_TEXT: return mp_load_text(l, row);
+      case MP_SHAPE_BYTES: return mp_load_string(l, row);
       case MP_SHAPE_LIST: return load_list(l, shape, row);
+      case MP_SHAPE_TUPLE: return load_tuple(l, shape, row);
+      case MP_SHAPE_RULED: return load_ruled(l, shape, row, exact);
       case MP_SHAPE_MAP: return load_map(l, shape, row);
       case MP_SHAPE_RECORD: return load_record(l, shape, row);
       case MP_SHAPE_ANY_OF: return load_any_of(l, shape, row);

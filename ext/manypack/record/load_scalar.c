@@ -2,6 +2,7 @@
 #include "record/load_scalar.h"
 
 #include "core/timestamp.h"
+#include "core/utf8.h"
 #include "unpack/decode.h"
 #include "unpack/objects.h"
 #include "view/view.h"
@@ -15,6 +16,17 @@ mp_load_string(mp_loader *l, mp_wire_row row)
 
     if (row.kind == MP_BIN) return mp_bin_new(options, payload, n);
     return mp_str_new(&l->d, options->freeze || options->shareable, payload, n);
+}
+
+VALUE
+mp_load_text(mp_loader *l, mp_wire_row row)
+{
+    const uint8_t *at = l->d.at;
+    uint32_t n = mp_row_count(at, row);
+    bool valid = mp_utf8_valid_p(mp_loader_payload(l, row, n), n);
+
+    l->d.at = at;
+    return valid ? mp_load_string(l, row) : Qundef;
 }
 
 VALUE

@@ -12,6 +12,9 @@
 /* A str or bin. */
 VALUE mp_load_string(mp_loader *l, mp_wire_row row);
 
+/* A str, if it is valid UTF-8. */
+VALUE mp_load_text(mp_loader *l, mp_wire_row row);
+
 /* A str as a frozen String or a Symbol, the same object for the same bytes; 0 for a Symbol that is not UTF-8. */
 VALUE mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind);
 

@@ -57,6 +57,9 @@ typedef struct {
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */
     VALUE given;              /* of objects that are no bytes (from.c): the one that an error is about; else Qundef */
+    const mp_rule *broken;    /* the rule that the object at broken_at did not keep, unless another type took it; and */
+    const uint8_t *broken_at; /* the StandardError of user code, or 0 */
+    VALUE broken_error;
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */

@@ -361,7 +361,7 @@ ranged_shape(const mp_shape *shape, mp_kind kind)
     uint32_t i;
 
     if (RTEST(shape->bounds) && shape->accepts & mp_kind_bit(kind)) return shape;
-    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+    for (i = 0; (shape->kind == MP_SHAPE_ANY_OF || shape->kind == MP_SHAPE_RULED) && i < shape->count; i++) {
         const mp_shape *part = ranged_shape(shape->parts[i], kind);
 
         if (part) return part;
@@ -511,6 +511,29 @@ mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at
     keep_or_raise(l, rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0));
     RB_GC_GUARD(errors[0]);
     RB_GC_GUARD(errors[1]);
+}
+
+void
+mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *at)
+{
+    mp_record_fault fault = {.code = rb_id2name(SYM2ID(rule->code))};
+    VALUE words;
+
+    if (error) {
+        mp_record_refused(l, fault.code, error, at);
+        return;
+    }
+    refuse(l);
+    if (rule->kind == MP_RULE_CHECK) {
+        fault.reason = rule->words;
+        fail(l, &fault, rb_str_dup(rule->words), l->field, at);
+        return;
+    }
+    if (rule->kind == MP_RULE_VIA && !rule->min) fault.reason = words_of("is not valid"); /* names no class of ours */
+    else fault.expected = rule->words;
+    fault.got = got_at(l, at);
+    words = joined(words_of("expected"), " ", rule->words);
+    fail(l, &fault, joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at)), l->field, at);
 }
 
 void

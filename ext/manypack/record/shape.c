@@ -23,6 +23,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&shape->tag_key, owner);
         visit(&shape->numbers, owner);
         visit(&shape->classes, owner);
+        mp_rules_each_reference(&shape->rules, visit, owner);
         if (!record) continue;
         visit(&record->object, owner);
         visit(&record->klass, owner);
@@ -84,6 +85,7 @@ mp_shapes_free(mp_shapes *shapes)
     for (i = 0; i < shapes->count; i++) {
         xfree(shapes->shapes[i].parts);
         mp_literals_free(&shapes->shapes[i].literals);
+        mp_rules_free(&shapes->shapes[i].rules);
         if (shapes->shapes[i].record) free_record(shapes->shapes[i].record);
     }
     xfree(shapes->shapes);
@@ -99,6 +101,7 @@ mp_shapes_memsize(const mp_shapes *shapes)
         const mp_record *record = shapes->shapes[i].record;
 
         size += shapes->shapes[i].count * sizeof(mp_shape *) + mp_literals_memsize(&shapes->shapes[i].literals);
+        size += mp_rules_memsize(&shapes->shapes[i].rules);
         if (!record) continue;
         size += sizeof(mp_record) + record->count * sizeof(mp_field) + mp_field_table_memsize(&record->keys);
     }
@@ -286,6 +289,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP
         : symbol_p(unknown, "raise") ? MP_UNKNOWN_RAISE : MP_UNKNOWN_INTO;
     record->into = MP_FIELD_NONE;
+    if (shape->rules.count) record->rules = &shape->rules;
     record->fields = ZALLOC_N(mp_field, RARRAY_LEN(fields) + 1);
     mp_field_table_init(&record->keys, NUM2SIZET(get(node, "key_count")));
     for (i = 0; i < (uint32_t)RARRAY_LEN(fields); i++) {
@@ -335,7 +339,8 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_VIEW:
       case MP_SHAPE_SHARED: shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER); break;
       case MP_SHAPE_UNNAMED:
-      case MP_SHAPE_ANY_OF: break; /* set_any_of does it when all parts are filled in */
+      case MP_SHAPE_RULED:
+      case MP_SHAPE_ANY_OF: break; /* set_any_of and set_ruled do it when all parts are filled in */
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
         shape->accepts = heads_of_all(shape->objects);
@@ -345,7 +350,10 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_FLOAT: set_floats(shape, node); break;
       case MP_SHAPE_STRING:
       case MP_SHAPE_SYMBOL: shape->accepts = MP_KIND_BITS_TEXT; break;
+      case MP_SHAPE_TEXT: shape->accepts = mp_kind_bit(MP_STR); break;
+      case MP_SHAPE_BYTES: shape->accepts = mp_kind_bit(MP_BIN); break;
       case MP_SHAPE_CLASS: shape->accepts = heads_of_class(shape->klass); break;
+      case MP_SHAPE_TUPLE:
       case MP_SHAPE_LIST: shape->accepts = mp_kind_bit(MP_ARRAY); break;
       case MP_SHAPE_MAP:
       case MP_SHAPE_TAGGED: shape->accepts = mp_kind_bit(MP_MAP); break;
@@ -361,9 +369,11 @@ kind_of(VALUE name)
     static const char *const names[] = {
         [MP_SHAPE_ANY] = "any", [MP_SHAPE_VIEW] = "view", [MP_SHAPE_SPECIAL] = "special",
         [MP_SHAPE_INTEGER] = "integer", [MP_SHAPE_FLOAT] = "float", [MP_SHAPE_STRING] = "string",
-        [MP_SHAPE_SYMBOL] = "symbol", [MP_SHAPE_CLASS] = "class", [MP_SHAPE_ENUM] = "enum", [MP_SHAPE_LIST] = "list",
+        [MP_SHAPE_TEXT] = "text", [MP_SHAPE_BYTES] = "bytes", [MP_SHAPE_SYMBOL] = "symbol",
+        [MP_SHAPE_CLASS] = "class", [MP_SHAPE_ENUM] = "enum", [MP_SHAPE_LIST] = "list", [MP_SHAPE_TUPLE] = "tuple",
         [MP_SHAPE_MAP] = "map", [MP_SHAPE_ANY_OF] = "any_of", [MP_SHAPE_RECORD] = "record",
-        [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed", [MP_SHAPE_SHARED] = "shared",
+        [MP_SHAPE_RULED] = "ruled", [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed",
+        [MP_SHAPE_SHARED] = "shared",
     };
     size_t i;
 
@@ -408,7 +418,22 @@ set_any_of(mp_shape *shape)
         named |= part->accepts;
         if (makes_floats_p(part)) shape->widens = true;
         if (part->takes_exts) shape->takes_exts = true;
+        if (part->converts) shape->converts = true;
     }
+}
+
+/*
+ * A RULED accepts what its part accepts, and an ext of which the codec may make an object for it. It is dumped as its
+ * part, unless it converts objects.
+ */
+static void
+set_ruled(mp_shape *shape)
+{
+    const mp_shape *part = shape->parts[0];
+
+    shape->accepts = part->accepts | (part->takes_exts ? mp_kind_bit(MP_EXT) : 0);
+    shape->converts = shape->rules.converts || part->converts;
+    shape->dumps = shape->converts ? 0 : part->dumps;
 }
 
 /*
@@ -433,6 +458,7 @@ mp_shape_record(const mp_shape *shape)
 {
     uint32_t i;
 
+    while (shape->kind == MP_SHAPE_RULED) shape = shape->parts[0];
     for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
         if (shape->parts[i]->record && shape->parts[i]->record->form != MP_FORM_ARRAY) return shape->parts[i]->record;
     }
@@ -540,6 +566,7 @@ rest_of(const mp_record *record)
     const mp_shape *shape = record->into == MP_FIELD_NONE ? NULL : record->fields[record->into].shape;
     uint32_t i;
 
+    while (shape && shape->kind == MP_SHAPE_RULED) shape = shape->parts[0];
     if (!shape || shape->kind == MP_SHAPE_MAP) return shape;
     for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
         if (shape->parts[i]->kind == MP_SHAPE_MAP) return shape->parts[i];
@@ -558,6 +585,7 @@ dumps_of(const mp_shape *shape)
       case MP_SHAPE_INTEGER:
       case MP_SHAPE_FLOAT:
       case MP_SHAPE_STRING:
+      case MP_SHAPE_TEXT:
       case MP_SHAPE_SYMBOL:
       case MP_SHAPE_ENUM: return shape->accepts | (shape->accepts & MP_KIND_BITS_SCALAR ? MP_KIND_BITS_SCALAR : 0);
       default: return 0;
@@ -599,6 +627,7 @@ start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
     shape->objects = get(node, "objects");
     shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
     shape->numbers = rb_hash_lookup2(node, ID2SYM(rb_intern("numbers")), 0);
+    mp_rules_init(&shape->rules, get(node, "rules"));
     if (shape->kind != MP_SHAPE_SHARED) return;
     shape->parts = ALLOC_N(const mp_shape *, 1);
     shape->parts[0] = &shapes_of(shape->objects)->shapes[0];
@@ -614,13 +643,16 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
     shapes->count = n;
     for (i = 0; i < n; i++) start_shape(&shapes->shapes[i], rb_ary_entry(nodes, i), shapes_of);
     for (i = 0; i < n; i++) set_shape(shapes, &shapes->shapes[i], rb_ary_entry(nodes, i));
-    for (i = 0; i < n; i++) {
-        if (shapes->shapes[i].kind == MP_SHAPE_ANY_OF) set_any_of(&shapes->shapes[i]);
+    for (i = n; i > 0; i--) { /* parts come after what they are parts of */
+        mp_shape *shape = &shapes->shapes[i - 1];
+
+        shape->dumps = dumps_of(shape);
+        if (shape->kind == MP_SHAPE_ANY_OF) set_any_of(shape);
+        if (shape->kind == MP_SHAPE_RULED) set_ruled(shape);
     }
     for (i = 0; i < n; i++) {
         mp_shape *shape = &shapes->shapes[i];
 
-        shape->dumps = dumps_of(shape);
         if (shape->kind != MP_SHAPE_TAGGED) continue;
         check_tagged(shape);
         set_classes(shape, owner);

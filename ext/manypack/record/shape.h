@@ -21,6 +21,7 @@
 #include "core/key.h"
 #include "record/field_table.h"
 #include "record/literals.h"
+#include "record/rules.h"
 
 typedef enum {
     MP_SHAPE_ANY,
@@ -29,14 +30,18 @@ typedef enum {
     MP_SHAPE_INTEGER,
     MP_SHAPE_FLOAT,
     MP_SHAPE_STRING,
+    MP_SHAPE_TEXT,    /* a str of valid UTF-8 */
+    MP_SHAPE_BYTES,   /* a bin */
     MP_SHAPE_SYMBOL,
     MP_SHAPE_CLASS,   /* any object of klass, a class or a module */
     MP_SHAPE_ENUM,
     MP_SHAPE_LIST,
+    MP_SHAPE_TUPLE,   /* an array with one type for each element */
     MP_SHAPE_MAP,
     MP_SHAPE_ANY_OF,
     MP_SHAPE_RECORD,
     MP_SHAPE_TAGGED,
+    MP_SHAPE_RULED,   /* its only part, and then rules */
     MP_SHAPE_UNNAMED, /* an error: a name without a Record, or a class that the codec makes no objects of */
     MP_SHAPE_SHARED,  /* reference to the first shape of another Type, its only part; no shape refers to it */
 } mp_shape_kind;
@@ -95,6 +100,7 @@ typedef struct {
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
     const mp_shape *rest; /* the MAP type of that field; NULL if its type does not restrict the pairs */
     mp_field_table keys;
+    const mp_rules *rules; /* of its shape; NULL without any */
     bool views;     /* its objects may have Views inside */
     bool chosen;    /* dump chooses the fields when it has their values, which may be those of methods */
     bool new_seen;  /* klass.new was Ruby's own when the first object was made; Ractors write only true */
@@ -104,7 +110,7 @@ struct mp_shape {
     mp_shape_kind kind;
     uint32_t accepts;       /* a bit for each mp_kind that a head may have */
     uint32_t dumps;         /* the same for objects as mp_encode packs them; all scalars count as one kind */
-    const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
+    const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: each tag, and else */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
     VALUE expected;         /* the same for whoever sent the message */
@@ -112,6 +118,7 @@ struct mp_shape {
     VALUE klass;            /* CLASS; UNNAMED: nil for a name */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
     mp_literals literals;   /* ENUM */
+    mp_rules rules;         /* RULED, RECORD: what the value must keep after it is loaded */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
     VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
     VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
@@ -121,6 +128,7 @@ struct mp_shape {
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
     bool takes_exts;        /* an object that the codec makes of an ext may be of the shape's class */
+    bool converts;          /* RULED; ANY_OF with such a part: rules make other objects of values */
     bool widens;            /* ANY_OF: a part turns integers into Floats, so integers try the other parts first */
     mp_record *record;      /* RECORD */
 };
@@ -154,7 +162,7 @@ mp_kind_bit(mp_kind kind)
 /* The mp_build for a name, a Symbol, that Record#build returns. */
 mp_build mp_build_of(VALUE name);
 
-/* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one; NULL without one. */
+/* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one, maybe RULED; NULL without one. */
 const mp_record *mp_shape_record(const mp_shape *shape);
 
 /* The index of the tag that equals a value; MP_FIELD_NONE without one. */

@@ -22,7 +22,8 @@ module Manypack
       DRAFT = "https://json-schema.org/draft/2020-12/schema"
       FIXED = Ractor.make_shareable({
         any: {}, view: {}, nil: { "type" => "null" }, true: { "const" => true }, false: { "const" => false },
-        string: { "type" => "string" }, symbol: { "type" => "string" }
+        string: { "type" => "string" }, symbol: { "type" => "string" }, text: { "type" => "string" },
+        bytes: { "type" => "string", "contentEncoding" => "base64" }
       })
 
       CLASSES = Ractor.make_shareable({
@@ -70,6 +71,19 @@ module Manypack
       def of_enum(literals, _around) = { "enum" => literals.map { |literal| plain(literal) } }
       def of_list(spec, around) = { "type" => "array", "items" => schema(spec, around) }
 
+      def of_tuple(specs, around)
+        { "type" => "array", "prefixItems" => specs.map { |spec| schema(spec, around) }, "minItems" => specs.size,
+          "items" => false }
+      end
+
+      # A keyword that is there already needs a schema of its own.
+      def of_ruled(spec, rules, around)
+        rules.reduce(schema(spec, around)) do |schema, rule|
+          more = rule_schema(spec, *rule)
+          (schema.keys & more.keys).empty? ? { **schema, **more } : { "allOf" => [schema, more] }
+        end
+      end
+
       def of_map(key, value, around)
         names = key_names(*key)
         { "type" => "object", **(names ? { "propertyNames" => names } : {}),
@@ -91,6 +105,33 @@ module Manypack
         choices = types.map { |value, spec| tagged_choice(tag, value, spec, around) }
         choices << { **schema(otherwise, around), "not" => with_tag(tag, { "enum" => types.keys }) } if otherwise
         { "oneOf" => choices }
+      end
+
+      # --- rules --------------------------------------------------------------------------------------------
+
+      # Returns what a schema can say of a rule. Of objects that are converted and of checks it says nothing.
+      def rule_schema(spec, kind, one = nil, two = nil, _three = nil, four = nil, five = nil)
+        case kind
+        when :length then lengths(spec, one, two)
+        when :pattern then four || { "pattern" => Type.const_get(:Pattern).ecma(one) }.compact
+        when :unique then { "uniqueItems" => true }
+        when :multiple_of then { "multipleOf" => one }
+        when :range then bounds([one.begin, one.end].compact.all?(::Numeric) ? one : nil)
+        when :via then five || {}
+        else {}
+        end
+      end
+
+      NOUNS = { map: "Properties", list: "Items", string: "Length", text: "Length", symbol: "Length" }.freeze
+      private_constant :NOUNS
+
+      # Three bytes are four characters of base64.
+      def lengths(spec, least, most)
+        kind, klass = spec
+        noun = NOUNS[{ ::Hash => :map, ::Array => :list }.fetch(klass, kind)]
+        least, most = [least, most].map { |bytes| bytes && (bytes + 2) / 3 * 4 } if kind == :bytes
+        noun = "Length" if kind == :bytes
+        noun ? { "min#{noun}" => least.positive? ? least : nil, "max#{noun}" => most }.compact : {}
       end
 
       # --- Records ------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ module Manypack
       ELEMENTS = { ::Array => "Array[untyped]", ::Hash => "Hash[untyped, untyped]", ::Range => "Range[untyped]",
                    ::Struct => "Struct[untyped]", ::Enumerable => "Enumerable[untyped]" }.freeze
       FIXED = { any: "untyped", view: "Manypack::View", nil: "nil", true: "true", false: "false", integer: "Integer",
-                float: "Float", string: "String", symbol: "Symbol" }.freeze
+                float: "Float", string: "String", symbol: "Symbol", text: "String", bytes: "String" }.freeze
 
       module_function
 
@@ -57,6 +57,15 @@ module Manypack
       end
 
       def of_list(spec, around) = "Array[#{expression(spec, around)}]"
+      def of_tuple(specs, around) = "[#{specs.map { |spec| expression(spec, around) }.join(", ")}]"
+
+      def of_ruled(spec, rules, around)
+        klass = rules.reverse.find { |kind, *| kind == :via }&.at(1)
+        return expression(spec, around) unless klass
+
+        klass.name == "Set" ? "Set[#{expression(spec[1], around)}]" : class_name(klass)
+      end
+
       def of_map(key, value, around) = "Hash[#{expression(key, around)}, #{expression(value, around)}]"
       def of_union(specs, around) = join(specs.map { |spec| expression(spec, around) })
       def of_record(record, _around) = record.form == :lazy ? "Manypack::LazyRecord" : class_name(record.klass)

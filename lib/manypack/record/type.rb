@@ -5,9 +5,11 @@
 #++
 require_relative "type/spec"
 require_relative "type/expected"
+require_relative "type/rules"
 require_relative "type/compiler"
 require_relative "type/names"
 require_relative "type/inherited"
+require_relative "type/made"
 
 module Manypack
   init_records
@@ -39,10 +41,12 @@ module Manypack
     def self.[](*types, **options)
       Arguments.refuse_block(self, :[]) if block_given?
       Arguments.at_the_call do
-        types += Spec.braceless(options) unless options.empty?
+        constraints = options.slice(*Rules::NAMES)
+        types += Spec.braceless(options) if options.size > constraints.size
         raise ArgumentError, "expected at least one type" if types.empty?
 
-        Spec.made_of(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types), types)
+        spec = types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types)
+        Spec.made_of(Rules.constrained(spec, constraints), types)
       end
     end
 
@@ -67,6 +71,23 @@ module Manypack
     def or(other)
       Arguments.refuse_block(self, :or) if block_given?
       Type[self, other]
+    end
+
+    # Returns the same type with a condition that its objects must meet, for what no constraint says. The block gets the
+    # loaded value; of a Record the object, so that it can compare fields.
+    #
+    # message:: what the error says, as in "must be even"
+    #
+    # An object for which the block returns nil or false is refused with a RecordError, and so is one for which it
+    # raises a StandardError, which is then the +cause+. Ractors can share the Type if they can share the block, as with
+    # +defaults+ of Record#with. Raises ArgumentError without a message or a block.
+    #
+    #   EVEN = Manypack::Type[Integer].check("must be even") { |number| number.even? }
+    #   EVEN.load("\x03") # raises RecordError: must be even, at $, byte 0
+    def check(message, &block)
+      raise ArgumentError, "check needs a block, as in check(\"must be even\") { |value| value.even? }" unless block
+
+      checked(check_rule(message, block))
     end
 
     # Makes objects of the classes of a union carry their tag wherever they are packed or become JSON, and returns the
@@ -345,6 +366,16 @@ module Manypack
     end
 
     private
+
+    def check_rule(message, block)
+      Arguments.refuse(::TypeError.new("expected a message, got #{message.class}")) unless message.is_a?(String)
+
+      [:check, Record.const_get(:Options).text(message), Callback.new(block)].freeze
+    end
+
+    def checked(rule)
+      Spec.made_of(Rules.add(spec, rule), [self])
+    end
 
     def load_by(bytes, options)
       given = options_of_call(options)

@@ -55,6 +55,8 @@ module Manypack
         when :class then of_class(one)
         when :enum then { objects: one }
         when :list then { parts: [add(one)] }
+        when :tuple then { parts: one.map { |part| add(part) } }
+        when :ruled then { parts: [add(one)], rules: Rules.nodes(one, two) }
         when :map then { parts: [add(one), add(two)] }
         when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
         when :tagged
@@ -195,7 +197,7 @@ module Manypack
           fields: fields,
           key_count: fields.sum { |field| field[:keys].size }, record: record, class: record.klass,
           reader: record.lazy_class, own_tag: record.instance_variable_get(:@tag_key),
-          build: build, form: record.form,
+          build: build, form: record.form, rules: Rules.nodes(record.spec, record.instance_variable_get(:@rules)),
           unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
       end
 

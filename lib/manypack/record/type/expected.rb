@@ -8,7 +8,8 @@ module Manypack
     # Names neither a class of the program nor a type of MessagePack, and continues a sentence: "id must be an integer".
     module Expected # :nodoc:
       KINDS = { any: "any value", view: "any value", nil: "null", true: "true", false: "false", integer: "an integer",
-                float: "a number", string: "a string", symbol: "a string", list: "an array", map: "an object" }.freeze
+                float: "a number", string: "a string", text: "a string", bytes: "binary data", symbol: "a string",
+                list: "an array", map: "an object" }.freeze
       CLASSES = { Hash => "an object", Array => "an array", ::Time => "a time", Timestamp => "a time",
                   Numeric => "a number" }.freeze
       MOST_SHOWN = 8
@@ -23,6 +24,8 @@ module Manypack
          when :union then detail.map { |one| of(one) }.uniq.join(" or ")
          when :record then detail.form == :array ? KINDS[:list] : KINDS[:map]
          when :tagged then KINDS[:map]
+         when :tuple then "an array of #{detail.size}"
+         when :ruled then Rules.converted_words(spec) || of(detail)
          when :class then CLASSES.fetch(detail, "of another type")
          else KINDS.fetch(kind, "of another type")
          end

@@ -3,8 +3,10 @@
 #--
 # Reads types, as programs write them, into nested Arrays: a kind and its details.
 #
-#   [:any]  [:view]  [:nil]  [:true]  [:false]  [:string]  [:symbol]  [:class, klass]  [:name, symbol]
-#   [:integer, range or nil]  [:float, range or nil]  [:enum, literals]  [:list, spec]  [:map, key, value]
+#   [:any]  [:view]  [:nil]  [:true]  [:false]  [:string]  [:text]  [:bytes]  [:symbol]  [:class, klass]
+#   [:name, symbol]
+#   [:integer, range or nil]  [:float, range or nil]  [:enum, literals]  [:list, spec]  [:tuple, specs]
+#   [:map, key, value]  [:ruled, spec, rules]
 #   [:union, specs]  [:record, record]  [:tagged, tag key, {tag => spec}, spec or nil]
 #++
 module Manypack
@@ -17,7 +19,7 @@ module Manypack
       })
       CORE = [NilClass, TrueClass, FalseClass, Integer, Float, String, Array, Hash].freeze
       LITERALS = [String, ::Symbol, Integer, Float, NilClass, TrueClass, FalseClass].freeze
-      KEYS = %i[string symbol integer enum].freeze
+      KEYS = %i[string text symbol integer enum].freeze
       private_constant :SIMPLE, :CORE, :LITERALS, :KEYS
 
       # What Type.new makes a Type of. +base+ is the codec of DefaultFactory if the Type follows that, or nil. Without a
@@ -70,7 +72,8 @@ module Manypack
           return [options] unless options.keys.all?(::Symbol) && options.keys.none? { |key| name?(key) }
 
           names = options.keys.map { |key| "#{key}:" }.join(", ")
-          raise ArgumentError, "Type[] takes types and no options, got #{names}; a Range bounds numbers, and " \
+          raise ArgumentError, "Type[] takes types and the constraints #{Rules::NAMES.join(", ")}, got #{names}; " \
+                               "a Range bounds numbers, and " \
                                "with(max_string_bytes:, max_array_size:, max_map_size:) the lengths in the message"
         end
 
@@ -87,9 +90,13 @@ module Manypack
           when :nil, :true, :false then kind.name
           when :integer, :float then number_words(kind, detail)
           when :string, :symbol then kind.name.capitalize
+          when :text then "text of valid UTF-8"
+          when :bytes then "bytes"
           when :class then detail.inspect
           when :enum then list_words(detail.map(&:inspect))
           when :list then "Array"
+          when :tuple then "Array of #{detail.size}"
+          when :ruled then Rules.converted_words(spec) || words(detail)
           when :map then "Hash"
           when :union then detail.map { |one| words(one) }.uniq.join(" or ")
           when :record then detail.klass.inspect
@@ -105,6 +112,8 @@ module Manypack
           when :any then "Object"
           when :view then "View"
           when :list then "[#{notation(one)}]"
+          when :tuple then "tuple(#{one.map { |part| notation(part) }.join(", ")})"
+          when :ruled then Rules.converted_words(spec) || "#{notation(one)} (#{Rules.all_words(spec)})"
           when :map then "{#{notation(one)} => #{notation(two)}}"
           when :enum then one.inspect
           when :union then one.map { |part| notation(part) }.join(" or ")
@@ -127,7 +136,7 @@ module Manypack
           case part
           when Array then part.all? { |one| shareable?(one) }
           when Hash then shareable?(part.to_a)
-          when Type then Ractor.shareable?(part)
+          when Type, Callback then Ractor.shareable?(part)
           else true
           end
         end
@@ -153,6 +162,7 @@ module Manypack
           when :any, :map then true
           when :class then Hash <= detail
           when :union then detail.any? { |one| hash?(one) }
+          when :ruled then hash?(detail)
           else false
           end
         end
@@ -185,8 +195,10 @@ module Manypack
 
         def range(range)
           bounds = [range.begin, range.end].compact
+          return Rules.constrained([:class, ::Time], { range: range }) if !bounds.empty? && bounds.all?(::Time)
+
           unless !bounds.empty? && bounds.all? { |bound| bound.is_a?(Integer) || bound.is_a?(Float) }
-            raise ArgumentError, "#{range.inspect} is no type: a Range must be of Integers or Floats"
+            raise ArgumentError, "#{range.inspect} is no type: a Range must be of Integers, Floats or Times"
           end
 
           [bounds.any?(Float) ? :float : :integer, range]
@@ -238,7 +250,7 @@ module Manypack
 
           key, value = types.first
           key_spec = key.is_a?(::Symbol) ? [:name, key] : of(key)
-          unless KEYS.include?(key_spec[0])
+          unless KEYS.include?(key_spec[0] == :ruled ? key_spec[1][0] : key_spec[0])
             raise ArgumentError, "#{types.inspect} is no type: #{key.inspect} is no type of keys; String, Symbol, " \
                                  "Integer, Ranges of Integers and enums are, as in {String => Integer}"
           end

@@ -1,0 +1,59 @@
+/*
+ * Rules of a shape: what a value must be beyond its type, and what it is converted to. They know nothing of bytes, so
+ * whatever has a value can apply them:
+ *
+ *   VALUE value = ..., error = 0;
+ *   const mp_rule *broken = mp_rules_apply(&shape->rules, &value, &error);
+ *
+ *   if (!broken) use(value);                 // which may be another object now
+ *   else if (error) explain(error);          // user code raised it
+ *   else say("expected ", broken->words);
+ */
+#ifndef MANYPACK_RULES_H
+#define MANYPACK_RULES_H
+
+#include "base/support.h"
+
+typedef enum {
+    MP_RULE_LENGTH,   /* between min and max: characters, bytes, elements or pairs */
+    MP_RULE_PATTERN,  /* a Regexp matches, and the text has at most max bytes */
+    MP_RULE_UNIQUE,   /* no two elements of an Array are eql? */
+    MP_RULE_MULTIPLE, /* of min, or if that is 0 a callable knows of what */
+    MP_RULE_RANGE,    /* in a Range of anything */
+    MP_RULE_CHECK,    /* a callable returns neither nil nor false */
+    MP_RULE_VIA,      /* a callable makes an object of a class of the value */
+} mp_rule_kind;
+
+typedef struct {
+    mp_rule_kind kind;
+    long min, max;
+    VALUE object; /* the Regexp, the Range, or what is called */
+    VALUE klass;  /* VIA: the class of the objects */
+    VALUE dump;   /* VIA: what makes a value of an object again; nil without one */
+    VALUE words;  /* what is expected; CHECK: the whole sentence */
+    VALUE code;   /* a Symbol, for errors */
+} mp_rule;
+
+typedef struct {
+    mp_rule *rules;
+    uint32_t count;
+    bool converts; /* one is a VIA */
+} mp_rules;
+
+/* Reads an Array of Hashes, which lib/manypack/record/type/rules.rb makes; nil for none. rules must be zeroed. */
+void mp_rules_init(mp_rules *rules, VALUE nodes);
+
+void mp_rules_each_reference(mp_rules *rules, void (*visit)(VALUE *reference, VALUE owner), VALUE owner);
+void mp_rules_free(mp_rules *rules);
+size_t mp_rules_memsize(const mp_rules *rules);
+
+/*
+ * Applies the rules in turn. NULL if the value keeps all: *value is then what it was converted to. Otherwise the first
+ * rule that is broken; *error is the StandardError that user code raised, if it did. *value must be on the C stack.
+ */
+const mp_rule *mp_rules_apply(const mp_rules *rules, VALUE *value, VALUE *error);
+
+/* The last VIA, which dumps; NULL without one. */
+const mp_rule *mp_rules_via(const mp_rules *rules);
+
+#endif
