@@ -54,6 +54,7 @@ void Init_manypack_changes(void);
 void Init_manypack_splice(void);
 void Init_manypack_record_error(void);
 void Init_manypack_rules(void);
+void Init_manypack_load_scalar(void);
 void Init_manypack_instance(void);
 void Init_manypack_lazy_record(void);
 void Init_manypack_lazy_read(void);
@@ -84,6 +85,7 @@ rb_manypack_init_records(VALUE self)
 
     Init_manypack_record_error();
     Init_manypack_rules();
+    Init_manypack_load_scalar();
     Init_manypack_instance();
     Init_manypack_lazy_record();
     Init_manypack_lazy_read();

@@ -92,15 +92,23 @@ mp_load_refuse_unnamed(const mp_shape *shape)
     for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) mp_load_refuse_unnamed(shape->parts[i]);
 }
 
+/* What the codec makes of an ext, or what a text of JSON says, if the shape takes that; otherwise Qundef. */
+static VALUE
+load_foreign(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    if (row.kind == MP_EXT && shape->takes_exts) return mp_load_ext(l, shape, row);
+    return l->json && row.kind == MP_STR && shape->takes_text ? mp_load_said(l, shape, row) : Qundef;
+}
+
 /*
- * Like wrong_type, for an object whose head the shape does not accept, but first tries an ext: the shape may take the
- * object that the codec makes of it.
+ * Like wrong_type, for an object whose head the shape does not accept, but first tries an ext and, in JSON, text: the
+ * shape may take the object that is made of it.
  */
 static MP_NOINLINE VALUE
 load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
-    VALUE object = row.kind == MP_EXT && shape->takes_exts ? mp_load_ext(l, shape, row) : Qundef;
+    VALUE object = load_foreign(l, shape, row);
 
     if (object != Qundef) return object;
     mp_load_refuse_unnamed(shape);
@@ -135,7 +143,7 @@ load_ruled(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 
     if (MP_UNLIKELY(object == Qundef)) {
         if (part->accepts & mp_kind_bit((mp_kind)row.kind)) object = load_accepted(l, part, row, exact);
-        else object = mp_load_ext(l, part, row);
+        else object = load_foreign(l, part, row);
     }
     if (object == Qundef || mp_loader_errors_kept(l) != errors) return object;
     object = ruled(l, &shape->rules, object, at);

@@ -46,6 +46,12 @@ VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
  */
 VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
+/*
+ * Loads what the text at the next head, a str of JSON, says: bytes in base64, or a time. The shape, or one of its
+ * alternatives, takes text.
+ */
+VALUE mp_load_said(mp_loader *l, const mp_shape *shape, mp_wire_row row);
+
 /* The View of the whole message, made on first use. All Views in the loaded object share its Index. */
 VALUE mp_load_view_root(mp_loader *l);
 

@@ -361,6 +361,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     }
     if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
     shape->takes_exts = takes_exts_p(shape);
+    shape->takes_text = shape->kind == MP_SHAPE_BYTES || (shape->kind == MP_SHAPE_CLASS && shape->klass == rb_cTime);
 }
 
 static mp_shape_kind
@@ -418,6 +419,7 @@ set_any_of(mp_shape *shape)
         named |= part->accepts;
         if (makes_floats_p(part)) shape->widens = true;
         if (part->takes_exts) shape->takes_exts = true;
+        if (part->takes_text) shape->takes_text = true;
         if (part->converts) shape->converts = true;
     }
 }
@@ -432,6 +434,7 @@ set_ruled(mp_shape *shape)
     const mp_shape *part = shape->parts[0];
 
     shape->accepts = part->accepts | (part->takes_exts ? mp_kind_bit(MP_EXT) : 0);
+    if (part->takes_text) shape->accepts |= mp_kind_bit(MP_STR);
     shape->converts = shape->rules.converts || part->converts;
     shape->dumps = shape->converts ? 0 : part->dumps;
 }

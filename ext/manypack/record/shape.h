@@ -127,6 +127,7 @@ struct mp_shape {
     double least, most;     /* FLOAT */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
+    bool takes_text;        /* in JSON, text says such an object: a BYTES, a Time, or what may be one of them */
     bool takes_exts;        /* an object that the codec makes of an ext may be of the shape's class */
     bool converts;          /* RULED; ANY_OF with such a part: rules make other objects of values */
     bool widens;            /* ANY_OF: a part turns integers into Floats, so integers try the other parts first */

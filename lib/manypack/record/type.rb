@@ -262,9 +262,9 @@ module Manypack
     #   Manypack::Type[[Integer]].dump_json([1, 2]) #=> "[1,2]"
     def dump_json(object, options = nil)
       Arguments.refuse_block(self, :dump_json) if defined?(yield)
-      return codec.to_json(write(object, @check)) unless options
+      return codec.to_json(write(object, @check), **@json) unless options
 
-      given, check = options_of_dump(options)
+      given, check = options_of_dump({ **@json, **options_of_call(options) })
       type = changed_for(given, doing: check ? nil : :dump_json)
       type.codec.to_json(type.dump(object, check: check))
     end
@@ -491,6 +491,8 @@ module Manypack
       @codec = codec
       @follows = !base.nil?
       @check ||= Spec.checks?(parts)
+      @bytes = Spec.bytes?(parts)
+      @json = @bytes && !codec.options.key?(:bin) ? { bin: :base64 }.freeze : {}.freeze
       @hash = [hashed_state, codec.options].hash # not of its types, because more may be registered
       compiler = Compiler.new(codec)
       compile(compiler.nodes(@spec), codec, base, @check)

@@ -66,7 +66,7 @@ module Manypack
         refuse("may take more than linear time") unless Regexp.linear_time?(@regexp)
       end
 
-      HARD = /\\[1-9kg]|\(\?<?[=!]|\(\?\(|\(\?[#a-z-]*[#x]/
+      HARD = /\\[1-9kg]|\(\?<?[=!]|\(\?[(#imx-]/
       private_constant :HARD
 
       def check_old
@@ -81,60 +81,98 @@ module Manypack
         raise ArgumentError, "pattern: #{@regexp.inspect} #{why}"
       end
 
-      # Returns the most bytes of a text: what has no bound, and the place where a match begins, is tried at each.
+      # Returns the most bytes of a text. Each of them may be where a match begins, and where a repetition without a
+      # bound ends. All repetitions that end where what follows them begins count as one.
       def most
-        tried = @unbounded + (@source.start_with?("\\A") ? 0 : 1)
+        tried = @unbounded + @ended + (@source.start_with?("\\A") ? 0 : 1)
         tried > 1 ? ((STEPS_MAX / @choices)**(1.0 / tried)).floor : nil
       end
 
-      ATOM = /\\[pPxuk]\{[^}]*\}|\\.|\[(?:\\.|\[:\w+:\]|[^\]\\])*\]|(?<open>\((?:\?(?:<\w+>|[a-z-]*:|>|<?[=!]))?)|
-              (?<close>\))|\{(?<least>\d*)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./mx
-      NONE = [0, false].freeze # an atom: the counts in it, and whether it has a choice of its own
-      private_constant :ATOM, :NONE
+      ATOM = /\\[pPxuk]\{[^}]*\}|\\x\h{1,2}|\\u\h{4}|\\.|\[(?:\\.|\[:\w+:\]|[^\]\\])*\]|
+              (?<open>\((?:\?(?:<\w+>|[a-z-]*:|>|<?[=!]))?)|(?<close>\))|\{(?<least>\d*)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./mx
+      private_constant :ATOM
+
+      # An atom or a group: its source, the counts in it, whether it has a choice of its own, and of a group the atoms
+      # that stand in it once, and the others. +open+ is true of an atom that is repeated without a bound.
+      Part = Struct.new(:source, :counts, :choice, :once, :others, :open)
+      private_constant :Part
+
+      def part(source = "") = Part.new(source, 0, false, [], [])
 
       # Adds up the counts, each multiplied by those around it, and the choices, and looks for repeated choices.
       def scan
-        @unbounded = 0
+        @unbounded = @ended = 0
         @choices = 1
-        @nested = false
-        groups = [NONE.dup] # the open ones
-        atom = NONE
+        groups = [part] # the open ones
+        atom = part
         @source.scan(ATOM) { atom = step(Regexp.last_match, groups, atom) }
-        @counts = groups.sum(&:first)
+        @counts = groups.sum(&:counts)
       end
 
       # Returns the atom that a quantifier in the next step would repeat.
       def step(match, groups, atom)
-        return quantified(match, groups, atom) if match[:many] || match[:least]
+        return quantified(match, groups.last, atom) if match[:many] || match[:least]
 
         if match[:open]
-          groups.push(NONE.dup)
+          groups.push(part)
         elsif match[:close] && groups.size > 1
           return closed(groups.pop, groups.last)
         elsif match[0] == "|"
           @choices *= 2
-          groups.last[1] = true
+          groups.last.choice = true
+          groups.last.others.push(part, part) # so that nothing delimits it
+        else
+          return single(match[0], groups.last, atom)
         end
-        NONE
+        part
+      end
+
+      def single(source, group, before)
+        if before.open && ended?(before.source, source)
+          @unbounded -= 1
+          @ended = 1
+        end
+        group.once << part(source)
+        group.once.last
       end
 
       def closed(group, outer)
-        outer[0] += group[0]
-        outer[1] ||= group[1]
+        outer.counts += group.counts
+        outer.choice ||= group.choice
+        outer.others.concat(group.once, group.others)
         group
       end
 
-      def quantified(match, groups, atom)
+      def quantified(match, group, atom)
         least, most = match[:least].to_i, match[:most].to_i
         count = match[:many] ? 1 : [least, most].max
         bounded = match[:many] ? match[:many] == "?" : !match[:comma] || !match[:most].empty?
-        @nested ||= atom[1] && (count > 1 || !bounded)
-        @unbounded += 1 unless bounded
-        @choices *= match[:many] ? 2 : [most - least + 1, 1].max if bounded
-        counts = count > 1 ? [atom[0], 1].max * count : atom[0]
-        groups.last[0] += counts - atom[0]
-        groups.last[1] ||= varies = match[:many] || match[:comma] ? true : false
-        [counts, atom[1] || varies]
+        @nested ||= atom.choice && (count > 1 || !bounded) && !delimited?(atom)
+        bounded ? @choices *= match[:many] ? 2 : [most - least + 1, 1].max : @unbounded += 1
+        group.counts += [atom.counts, 1].max * count - atom.counts if count > 1
+        group.others.concat(group.once.select { |one| one.equal?(atom) })
+        group.once.reject! { |one| one.equal?(atom) }
+        group.choice ||= varies = match[:many] || match[:comma] ? true : false
+        open = !bounded && !atom.source.empty?
+        Part.new(atom.source, [atom.counts, 1].max * count, atom.choice || varies, [], [], open)
+      end
+
+      # Returns true for a group with one quantifier and a character that is not of what it repeats, as the point in
+      # (?:[a-z]+\.)+: only one division of a text into repetitions is possible.
+      def delimited?(group)
+        return false unless group.others.size == 1
+
+        group.once.any? { |one| ended?(group.others[0].source, one.source) }
+      end
+
+      # Returns true if what follows a repeated atom is a character that the atom does not match, or the end.
+      def ended?(repeated, following)
+        return true if following == "\\z"
+
+        text = following[/\A(?:[^.\\^$]|\\\W)\z/m]&.slice(-1)
+        text && !Regexp.new("\\A(?:#{repeated})\\z", @regexp.options).match?(text)
+      rescue RegexpError
+        false
       end
     end
     private_constant :Pattern

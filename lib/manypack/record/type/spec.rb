@@ -177,6 +177,16 @@ module Manypack
           end
         end
 
+        # Returns true if the spec, or a Record in it, has bytes, which JSON has as text.
+        def bytes?(part)
+          case part
+          when Array then part[0] == :bytes || part.any? { |one| bytes?(one) }
+          when Hash then bytes?(part.to_a)
+          when Type then part.instance_variable_get(:@bytes)
+          else false
+          end
+        end
+
         private
 
         def meant(type)

@@ -49,6 +49,12 @@ module Manypack
           date.gregorian.strftime("%Y-%m-%d")
         end
 
+        def load_base64(text)
+          text.unpack1("m0")
+        rescue ArgumentError
+          nil
+        end
+
         def load_decimal(text) = (BigDecimal(text) if text.match?(/\A#{DECIMAL}\z/o))
 
         def dump_decimal(number)
