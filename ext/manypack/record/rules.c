@@ -38,8 +38,8 @@ rule_of(VALUE node)
 
     return (mp_rule){.kind = kind_of(get(node, "kind")), .min = NIL_P(min) ? 0 : NUM2LONG(min),
                      .max = NIL_P(max) ? LONG_MAX : NUM2LONG(max), .object = get(node, "object"),
-                     .klass = get(node, "class"), .dump = get(node, "dump"), .words = get(node, "words"),
-                     .code = get(node, "code")};
+                     .klass = get(node, "class"), .dump = get(node, "dump"), .steps = get(node, "steps"),
+                     .words = get(node, "words"), .code = get(node, "code")};
 }
 
 void
@@ -63,6 +63,7 @@ mp_rules_each_reference(mp_rules *rules, void (*visit)(VALUE *reference, VALUE o
 
     for (i = 0; i < rules->count; i++) {
         visit(&rules->rules[i].object, owner);
+        visit(&rules->rules[i].steps, owner);
         visit(&rules->rules[i].klass, owner);
         visit(&rules->rules[i].dump, owner);
         visit(&rules->rules[i].words, owner);
@@ -116,6 +117,38 @@ text_length_p(const mp_rule *rule, VALUE text)
     return n >= rule->min && n <= rule->max;
 }
 
+typedef enum { MATCH_NO, MATCH_YES, MATCH_UNKNOWN } match_result;
+
+/* Unknown at the first character that is not ASCII. */
+static match_result
+match_steps(VALUE steps, VALUE text)
+{
+    const mp_pattern_step *step = (const mp_pattern_step *)RSTRING_PTR(steps);
+    const mp_pattern_step *last = step + (size_t)RSTRING_LEN(steps) / sizeof(*step);
+    const uint8_t *p = (const uint8_t *)RSTRING_PTR(text), *end = p + RSTRING_LEN(text);
+
+    for (; step < last; step++) {
+        uint32_t n = 0;
+
+        while (p < end && n < step->most) {
+            if (*p >= 0x80) return MATCH_UNKNOWN;
+            if (!(step->set[*p >> 3] >> (*p & 7) & 1)) break;
+            p++;
+            n++;
+        }
+        if (n < step->least) return MATCH_NO;
+    }
+    return p == end ? MATCH_YES : MATCH_NO;
+}
+
+static bool
+ascii_compatible_p(VALUE text)
+{
+    int index = RB_ENCODING_GET(text);
+
+    return mp_utf8_index_p(index) || index == mp_binary_index;
+}
+
 /*
  * Unlike Regexp#match?, a search here makes no difference between Strings of other encodings: the Regexp is one of
  * UTF-8, which Ruby never compiles again, and the text is UTF-8 or ASCII. Ruby calls no code of the program, but may
@@ -124,11 +157,15 @@ text_length_p(const mp_rule *rule, VALUE text)
 static bool
 matches_p(const mp_rule *rule, VALUE text)
 {
-    int range = rb_enc_str_coderange(text);
+    match_result result = MATCH_UNKNOWN;
     const OnigUChar *start, *end;
     OnigPosition found;
     VALUE kept = text;
+    int range;
 
+    if (!NIL_P(rule->steps) && ascii_compatible_p(text)) result = match_steps(rule->steps, text);
+    if (result != MATCH_UNKNOWN) return result == MATCH_YES;
+    range = rb_enc_str_coderange(text);
     if (RSTRING_LEN(text) > rule->max || range == ENC_CODERANGE_BROKEN) return false;
     if (range != ENC_CODERANGE_7BIT && !mp_utf8_index_p(ENCODING_GET(text))) return false;
     if (FL_TEST_RAW(text, RSTRING_NOEMBED)) kept = rb_str_new_frozen(text);
@@ -171,6 +208,20 @@ unique_p(VALUE array)
         for (j = 0; j < i; j++) {
             if (rb_eql(RARRAY_AREF(array, i), RARRAY_AREF(array, j))) return false;
         }
+    }
+    return true;
+}
+
+/* True if no code of the program compares the elements. */
+static bool
+plain_elements_p(VALUE array)
+{
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(array); i++) {
+        VALUE element = RARRAY_AREF(array, i);
+
+        if (!RB_SPECIAL_CONST_P(element) && RBASIC_CLASS(element) != rb_cString) return false;
     }
     return true;
 }
@@ -241,6 +292,10 @@ applied_at_once_p(rule_call *call)
         return true;
       case MP_RULE_PATTERN:
         call->kept = RB_TYPE_P(value, T_STRING) && matches_p(rule, value);
+        return true;
+      case MP_RULE_UNIQUE:
+        if (!RB_TYPE_P(value, T_ARRAY) || RARRAY_LEN(value) > COMPARED_MAX || !plain_elements_p(value)) return false;
+        call->kept = unique_p(value);
         return true;
       case MP_RULE_MULTIPLE:
         if (!RB_FIXNUM_P(value) || !rule->min) return false;

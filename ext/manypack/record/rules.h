@@ -24,10 +24,17 @@ typedef enum {
     MP_RULE_VIA,      /* a callable makes an object of a class of the value */
 } mp_rule_kind;
 
+/* A step of a pattern without alternatives: so many characters of a set, which the next step cannot begin with. */
+typedef struct {
+    uint8_t set[16]; /* a bit for each ASCII character */
+    uint32_t least, most;
+} mp_pattern_step;
+
 typedef struct {
     mp_rule_kind kind;
     long min, max;
     VALUE object; /* the Regexp, the Range, or what is called */
+    VALUE steps;  /* PATTERN: mp_pattern_steps, packed, which match ASCII text; nil if that takes the Regexp */
     VALUE klass;  /* VIA: the class of the objects */
     VALUE dump;   /* VIA: what makes a value of an object again; nil without one */
     VALUE words;  /* what is expected; CHECK: the whole sentence */

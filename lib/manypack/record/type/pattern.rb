@@ -89,7 +89,8 @@ module Manypack
       end
 
       ATOM = /\\[pPxuk]\{[^}]*\}|\\x\h{1,2}|\\u\h{4}|\\.|\[(?:\\.|\[:\w+:\]|[^\]\\])*\]|
-              (?<open>\((?:\?(?:<\w+>|[a-z-]*:|>|<?[=!]))?)|(?<close>\))|\{(?<least>\d*)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./mx
+              (?<open>\((?:\?(?:<\w+>|[a-z-]*:|>|<?[=!]))?)|(?<close>\))|
+              \{(?<least>\d*)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./mx
       private_constant :ATOM
 
       # An atom or a group: its source, the counts in it, whether it has a choice of its own, and of a group the atoms
@@ -176,5 +177,73 @@ module Manypack
       end
     end
     private_constant :Pattern
+
+    # The patterns of most codes, names and numbers, such as /\A[A-Z]{2}\d+\z/: sets of characters, each repeated up to
+    # a character that is not of the set. C matches ASCII text with them, without a Regexp.
+    module Steps # :nodoc:
+      SINGLE = /\A(?:\[.*\]|\\[dDwWsShHtnrfv\W]|[^\\.\[\](){}|^$*+?]|\.)\z/m
+      ATOM = /\\.|\[(?:\\.|[^\]\[\\&])*\]|\{(?<least>\d+)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./m
+      MANY = { "*" => [0, nil], "+" => [1, nil], "?" => [0, 1] }.freeze
+      MOST = 2**32 - 1
+      private_constant :SINGLE, :ATOM, :MANY, :MOST
+
+      class << self
+        # Returns the steps as C reads them, a String, or nil for a pattern that has others.
+        def of(regexp)
+          source, options = regexp.source, regexp.options
+          return if options.anybits?(Regexp::EXTENDED) || !source.ascii_only? || !source.start_with?("\\A")
+
+          atoms = read(source.delete_prefix("\\A")) or return
+          steps = atoms.map { |atom, least, most| [set(atom, options), least, most || MOST] }
+          steps.flatten.pack("b128LL" * steps.size).freeze if steps.each_index.all? { |i| ends?(steps, i) }
+        end
+
+        private
+
+        # Returns Arrays of an atom, the least and the most number of its repetitions. The last atom must be the end.
+        def read(source)
+          atoms = []
+          ended = false
+          source.scan(ATOM) do
+            match = Regexp.last_match
+            return if ended
+            next ended = true if match[0] == "\\z"
+
+            count = count(match)
+            next atoms << [match[0], 1, 1] if !count && match[0].match?(SINGLE)
+            return unless count && atoms.any? && atoms.last[1, 2] == [1, 1] && !atoms.last[3]
+
+            atoms.last.replace([atoms.last[0], *count, true])
+          end
+          atoms if ended
+        end
+
+        def count(match)
+          return MANY[match[:many]] if match[:many]
+          return unless match[:least]
+
+          least = match[:least].to_i
+          [least, match[:comma] ? match[:most].empty? ? nil : match[:most].to_i : least]
+        end
+
+        def set(atom, options)
+          regexp = Regexp.new("\\A(?:#{atom})\\z", options)
+          (0..127).map { |code| regexp.match?(code.chr) ? "1" : "0" }.join
+        end
+
+        # Returns true if no character of a step may begin what follows it, or if the step has one length.
+        def ends?(steps, index)
+          set, least, most = steps[index]
+          return true if least == most
+
+          steps.drop(index + 1).each do |next_set, next_least|
+            return false if set.each_char.zip(next_set.each_char).any? { |one, other| one == "1" && other == "1" }
+            return true if next_least.positive?
+          end
+          true
+        end
+      end
+    end
+    private_constant :Steps
   end
 end

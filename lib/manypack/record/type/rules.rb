@@ -210,7 +210,7 @@ module Manypack
         def details(kind, one = nil, two = nil, three = nil, four = nil, *)
           case kind
           when :length then { min: one, max: two }
-          when :pattern then { object: one, max: two }
+          when :pattern then { object: one, max: two, steps: Steps.of(one) }
           when :multiple_of
             { min: one.is_a?(Integer) && one < 2**62 ? one : 0, object: Ractor.make_shareable(Multiple.new(one)) }
           when :range then { object: one }
