@@ -26,6 +26,7 @@ class RecordConvertersTest < Minitest::Test
     list = Type[[type.or(nil)]]
     assert_equal [object, nil], list.load(list.dump([object, nil], check: true))
     assert_equal object, type.load_json(type.dump_json(object))
+    assert_equal [object, object], Type.tuple(type, type).from([as, object]) unless object.is_a?(Array)
     assert_operator type, :===, object
   end
 

@@ -106,6 +106,13 @@ class RecordRulesTest < Minitest::Test
     assert_match(/\Aexpected 1\.\.2 characters, got str "abc", at \$, byte 1/, refusal(type, { "abc" => 1 }))
   end
 
+  def test_errors_say_which_rule
+    error = assert_raises(RecordError) { USER.load(pack({ "name" => "", "zip" => "x", "tags" => %w[a a] }), collect: true) }
+    assert_equal [[:length, "1..5 characters", '""'], [:pattern, 'a match of /\A\d{4}\z/', '"x"'], [:unique, "unique elements", "an array"]],
+                 error.errors.map { |one| [one.code, one.expected, one.got] }
+    assert_equal [:check, "must be even"], assert_raises(RecordError) { EVEN.load("\x01") }.then { |one| [one.code, one.message[/[^,]*/]] }
+  end
+
   def test_all_errors_are_collected
     error = assert_raises(RecordError) do
       USER.load(pack({ "name" => "abcdef", "zip" => "x", "tags" => %w[a a] }), collect: true)
@@ -132,18 +139,40 @@ class RecordRulesTest < Minitest::Test
     array: ->(object) { USER.array.load(Manypack.pack(object.values)) },
     union: ->(object) { Record.union("t", "u" => USER).load(Manypack.pack({ "t" => "u", **object })) },
     ractor: ->(object) { Manypack::Parallel.map(Manypack.pack(object), ractors: 1, as: USER, &:itself).first },
-    dump: ->(object) { USER.load(USER.dump(User.new(*object.values), check: true)) }
+    dump: ->(object) { USER.load(USER.dump(User.new(*object.values), check: true)) },
+    from: ->(object) { USER.from(object) }
   }.freeze
 
   DOORS.each do |name, door|
     define_method("test_rules_hold_at_the_door_#{name}") do
       assert_equal User.new("Ada", nil, %w[a b]), door.call(GOOD)
-      assert_match(/expected 1\.\.5 characters, got (str|string) ""/, assert_raises(Manypack::Error) { door.call(BAD) }.message)
+      assert_match(/expected 1\.\.5 characters, got (str|string|String) ""/, assert_raises(Manypack::Error) { door.call(BAD) }.message)
     end
   end
 
   def test_dump_checks_no_rule_unless_asked
     assert_equal GOOD.merge("name" => "").to_a, Manypack.unpack(USER.dump(User.new("", nil, %w[a b]))).to_a
+  end
+
+  # --- from objects -------------------------------------------------------------------------------------------
+
+  def test_from_keeps_the_rules_of_load
+    [[Type[String, length: 1..2], "a", "abc"], [Type[[Integer], unique: true], [1, 2], [1, 1]], [Type[{ String => nil }, length: ..1], { "a" => nil }, { "a" => nil, "b" => nil }],
+     [EVEN, 2, 3], [EVEN.or(nil), nil, 3], [Type.tuple(Integer, String), [1, "a"], [1]], [Type.text, "é", "é".b], [Type.bytes, "é".b, "é"], [Type.text, "a", "\xFF"],
+     [Type[{ Type[String, length: ..1] => nil }], { "a" => nil }, { "ab" => nil }]].each do |type, good, bad|
+      assert_equal good, type.from(good)
+      assert_raises(RecordError, type.inspect) { type.from(bad) }
+    end
+    assert_equal Span.new(1, 2), SPAN.from({ from: 1, to: 2 })
+    assert_match(/\Afrom must be below to/, assert_raises(RecordError) { SPAN.from({ from: 2, to: 1 }) }.message)
+    assert_raises(RecordError) { Type[Type[SPAN].check("starts at 5") { |span| span.from == 5 }, nil].from(Span.new(1, 2)) }
+  end
+
+  def test_lax_text_keeps_the_rules_of_what_it_becomes
+    type = Type[Type[Integer, multiple_of: 5], nil]
+    assert_equal [10, nil], ["10", ""].map { |text| type.from(text, lax: true) }
+    assert_raises(RecordError) { type.from("11", lax: true) }
+    assert_equal "10", Type[Type[Integer, multiple_of: 5], String].from("10", lax: true)
   end
 
   # --- checks -------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ static MP_NOINLINE VALUE
 wrong_type(mp_loader *l, const mp_shape *shape, VALUE object)
 {
     l->given = object;
-    mp_record_wrong_type(l, shape, NULL);
+    if (!mp_load_report_broken(l, shape, mp_from_kind(object), NULL)) mp_record_wrong_type(l, shape, NULL);
     return Qnil;
 }
 
@@ -119,6 +119,14 @@ from_string(mp_loader *l, VALUE object)
     }
     RB_GC_GUARD(text);
     return string;
+}
+
+static VALUE
+from_utf8(mp_loader *l, VALUE object)
+{
+    VALUE text = from_string(l, object);
+
+    return text == Qundef || rb_enc_str_coderange(text) == ENC_CODERANGE_BROKEN ? Qundef : text;
 }
 
 /* The text as unpacking makes a key or a Symbol of it; Qundef if it is no text for that. */
@@ -293,12 +301,39 @@ from_list(mp_loader *l, const mp_shape *shape, VALUE array)
     return list;
 }
 
+static VALUE
+from_tuple(mp_loader *l, const mp_shape *shape, VALUE array)
+{
+    size_t first = l->count;
+    mp_place place = {.key = Qundef};
+    VALUE list;
+    uint32_t i;
+
+    if (RARRAY_LEN(array) != (long)shape->count) return Qundef;
+    check_container(l, MP_ARRAY, shape->count);
+    mp_loader_open(l, &place, l->d.at);
+    for (i = 0; i < shape->count && i < (size_t)RARRAY_LEN(array); i++) {
+        place.index = i;
+        mp_loader_push(l, from_value(l, shape->parts[i], RARRAY_AREF(array, i)));
+    }
+    mp_loader_close(l, &place);
+    check_unchanged(l, "Array", shape->count, (size_t)RARRAY_LEN(array));
+    list = mp_array_new(mp_loader_options(l), l->count - first, l->d.stack.values + first);
+    l->count = first;
+    RB_GC_GUARD(array);
+    return list;
+}
+
 /* A key of a map. Strings are the frozen objects that unpacking uses as keys. */
 static VALUE
 from_key(mp_loader *l, const mp_shape *shape, VALUE object)
 {
     VALUE key;
 
+    if (shape->kind == MP_SHAPE_RULED && shape->parts[0]->kind == MP_SHAPE_STRING) {
+        key = mp_load_ruled(l, &shape->rules, from_key(l, shape->parts[0], object), NULL);
+        return key == Qundef ? wrong_type(l, shape, object) : key;
+    }
     if (shape->kind != MP_SHAPE_STRING) return from_value(l, shape, object);
     if (!RB_SYMBOL_P(object) && !RB_TYPE_P(object, T_STRING)) return wrong_type(l, shape, object);
     key = key_string(l, object);
@@ -523,6 +558,47 @@ from_record(mp_loader *l, const mp_shape *shape, VALUE object)
     return instance;
 }
 
+/* --- rules ------------------------------------------------------------------------------------------ */
+
+static VALUE other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object);
+
+/* An object of the class of a converter stays as it is, and is no value for the rules before. */
+static VALUE
+from_ruled(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool exact)
+{
+    const mp_rule *via = mp_rules_via(&shape->rules);
+    mp_rules rules = shape->rules;
+    const mp_shape *part = shape->parts[0];
+    long errors = mp_loader_errors_kept(l);
+    VALUE value = Qundef;
+
+    if (via && RTEST(rb_obj_is_kind_of(object, via->klass))) {
+        value = mp_loader_options(l)->shareable ? rb_ractor_make_shareable_copy(object) : object;
+        rules.count -= (uint32_t)(via + 1 - rules.rules);
+        rules.rules = (mp_rule *)via + 1;
+    } else {
+        if (part->kind == MP_SHAPE_RULED || part->accepts & mp_kind_bit(kind)) {
+            value = from_accepted(l, part, kind, object, exact);
+        }
+        if (value == Qundef) value = other_object(l, part, kind, object);
+    }
+    if (value == Qundef || mp_loader_errors_kept(l) != errors) return value;
+    l->given = object;
+    return mp_load_ruled(l, &rules, value, NULL);
+}
+
+/* True for a shape that takes objects itself that it does not accept as heads: rules are for those, too. */
+static bool
+takes_others_p(const mp_shape *shape)
+{
+    uint32_t i;
+
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+        if (takes_others_p(shape->parts[i])) return true;
+    }
+    return shape->kind == MP_SHAPE_RULED;
+}
+
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
 static VALUE
@@ -545,7 +621,17 @@ from_any_of(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
     bool exact = shape->widens && kind == MP_INT;
     VALUE found = from_first(l, shape, kind, object, exact);
 
-    return exact && found == Qundef ? from_first(l, shape, kind, object, false) : found;
+    uint32_t i;
+
+    if (exact && found == Qundef) found = from_first(l, shape, kind, object, false);
+    for (i = 0; i < shape->count && found == Qundef; i++) {
+        const mp_shape *part = shape->parts[i];
+
+        if (part->accepts & mp_kind_bit(kind) || !takes_others_p(part)) continue;
+        found = from_accepted(l, part, kind, object, false);
+    }
+    if (found != Qundef) l->broken = NULL;
+    return found;
 }
 
 typedef struct {
@@ -609,8 +695,12 @@ from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, b
     switch (shape->kind) {
       case MP_SHAPE_ANY: return from_any(l, object);
       case MP_SHAPE_VIEW: return from_view(l, object);
-      case MP_SHAPE_STRING: return from_string(l, object);
+      case MP_SHAPE_STRING:
+      case MP_SHAPE_BYTES: return from_string(l, object);
+      case MP_SHAPE_TEXT: return from_utf8(l, object);
       case MP_SHAPE_LIST: return from_list(l, shape, object);
+      case MP_SHAPE_TUPLE: return from_tuple(l, shape, object);
+      case MP_SHAPE_RULED: return from_ruled(l, shape, kind, object, exact);
       case MP_SHAPE_MAP: return from_map(l, shape, object);
       case MP_SHAPE_RECORD: return from_record(l, shape, object);
       case MP_SHAPE_ANY_OF: return from_any_of(l, shape, kind, object);
@@ -623,9 +713,9 @@ from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, b
     }
 }
 
-/* An object that the shape does not take as it is: one of its class, or text that becomes it. */
-static MP_NOINLINE VALUE
-from_other(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
+/* An object that the shape does not take as it is: one of its class, or text that becomes it; Qundef if it is none. */
+static VALUE
+other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 {
     bool text = kind == MP_STR || kind == MP_BIN;
     VALUE other;
@@ -641,6 +731,15 @@ from_other(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
         other = mp_from_text(l, shape, object);
         if (other != Qundef) return other;
     }
+    return Qundef;
+}
+
+static MP_NOINLINE VALUE
+from_other(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
+{
+    VALUE other = other_object(l, shape, kind, object);
+
+    if (other != Qundef) return other;
     mp_load_refuse_unnamed(shape);
     return wrong_type(l, shape, object);
 }
@@ -652,7 +751,9 @@ from_value(mp_loader *l, const mp_shape *shape, VALUE object)
     VALUE found = Qundef;
 
     if (MP_UNLIKELY(((given_loader *)l)->lax) && mp_empty_is_nil_p(shape, object)) return Qnil;
-    if (MP_LIKELY(shape->accepts & mp_kind_bit(kind))) found = from_accepted(l, shape, kind, object, false);
+    if (MP_LIKELY(shape->accepts & mp_kind_bit(kind)) || takes_others_p(shape)) {
+        found = from_accepted(l, shape, kind, object, false);
+    }
     return MP_LIKELY(found != Qundef) ? found : from_other(l, shape, kind, object);
 }
 

@@ -54,30 +54,38 @@ load_value(mp_loader *l, const mp_shape *shape)
     return MP_LIKELY(object != Qundef) ? object : load_any_kind(l, shape);
 }
 
-/* False if several alternatives take objects with that head: then no rule of one says what is wrong. */
+/* False if several alternatives take objects of that kind: then no rule of one says what is wrong. */
 static bool
-sole_taker_p(mp_loader *l, const mp_shape *shape, const uint8_t *at)
+sole_taker_p(const mp_shape *shape, mp_kind kind)
 {
     uint32_t i, takers = 0;
-    mp_wire_row row;
 
-    if (shape->kind != MP_SHAPE_ANY_OF || mp_row_read(at, l->d.end, &row) != MP_OK) return true;
-    for (i = 0; i < shape->count; i++) {
-        if (shape->parts[i]->accepts & mp_kind_bit((mp_kind)row.kind)) takers++;
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+        if (shape->parts[i]->accepts & mp_kind_bit(kind)) takers++;
     }
     return takers < 2;
+}
+
+bool
+mp_load_report_broken(mp_loader *l, const mp_shape *shape, mp_kind kind, const uint8_t *at)
+{
+    const mp_rule *broken = l->broken;
+
+    if (MP_LIKELY(!broken)) return false;
+    l->broken = NULL;
+    if (l->broken_at != at || !sole_taker_p(shape, kind)) return false;
+    mp_record_broken(l, broken, l->broken_error, at);
+    return true;
 }
 
 /* Reports an object of the wrong type. If the error is kept for later, skips the object and returns nil for it. */
 static MP_NOINLINE VALUE
 wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
-    if (l->broken && l->broken_at == at && sole_taker_p(l, shape, at)) {
-        mp_record_broken(l, l->broken, l->broken_error, at);
-    } else {
-        mp_record_wrong_type(l, shape, at);
-    }
-    l->broken = NULL;
+    mp_wire_row row;
+    bool broken = mp_row_read(at, l->d.end, &row) == MP_OK && mp_load_report_broken(l, shape, (mp_kind)row.kind, at);
+
+    if (!broken) mp_record_wrong_type(l, shape, at);
     l->d.at = at;
     mp_loader_skip(l);
     return Qnil;
@@ -89,7 +97,8 @@ mp_load_refuse_unnamed(const mp_shape *shape)
     uint32_t i;
 
     if (shape->kind == MP_SHAPE_UNNAMED) rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
-    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) mp_load_refuse_unnamed(shape->parts[i]);
+    if (shape->kind != MP_SHAPE_ANY_OF && shape->kind != MP_SHAPE_RULED) return;
+    for (i = 0; i < shape->count; i++) mp_load_refuse_unnamed(shape->parts[i]);
 }
 
 /* What the codec makes of an ext, or what a text of JSON says, if the shape takes that; otherwise Qundef. */
@@ -117,9 +126,8 @@ load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- rules ------------------------------------------------------------------------------------------ */
 
-/* Applies rules to an object that was loaded from `at`; Qundef if it does not keep them. */
-static VALUE
-ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at)
+VALUE
+mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at)
 {
     VALUE error = 0;
     const mp_rule *broken = mp_rules_apply(rules, &object, &error);
@@ -146,7 +154,7 @@ load_ruled(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
         else object = load_foreign(l, part, row);
     }
     if (object == Qundef || mp_loader_errors_kept(l) != errors) return object;
-    object = ruled(l, &shape->rules, object, at);
+    object = mp_load_ruled(l, &shape->rules, object, at);
     if (MP_UNLIKELY(object == Qundef)) mp_loader_back(l, at, others);
     return object;
 }
@@ -205,7 +213,7 @@ load_key(mp_loader *l, const mp_shape *shape)
         long errors = mp_loader_errors_kept(l);
         VALUE key = load_key(l, shape->parts[0]);
 
-        if (mp_loader_errors_kept(l) == errors) key = ruled(l, &shape->rules, key, at);
+        if (mp_loader_errors_kept(l) == errors) key = mp_load_ruled(l, &shape->rules, key, at);
         return MP_LIKELY(key != Qundef) ? key : wrong_type(l, shape, at);
     }
     if (shape->kind != MP_SHAPE_STRING) return load_value(l, shape);
@@ -378,7 +386,7 @@ mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
     if (MP_UNLIKELY(walk->missing)) set_defaults(l, walk);
     object = call_for_instance(l, walk, build_of(l, walk->record));
     if (MP_LIKELY(!walk->record->rules) || mp_loader_errors_kept(l) != walk->errors) return object;
-    object = ruled(l, walk->record->rules, object, walk->at);
+    object = mp_load_ruled(l, walk->record->rules, object, walk->at);
     if (MP_LIKELY(object != Qundef)) return object;
     mp_record_broken(l, l->broken, l->broken_error, walk->at);
     return Qnil;

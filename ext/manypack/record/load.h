@@ -36,6 +36,12 @@ VALUE mp_load_default(VALUE lazy, const mp_lazy_field *field, uint32_t number);
 /* ArgumentError for an UNNAMED, also among the types of an ANY_OF. */
 void mp_load_refuse_unnamed(const mp_shape *shape);
 
+/* Applies rules to an object that was loaded from `at`. Qundef if it does not keep them: l->broken says which. */
+VALUE mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at);
+
+/* Reports the rule that the object at `at` broke. False if it broke none, or if another type might have taken it. */
+bool mp_load_report_broken(mp_loader *l, const mp_shape *shape, mp_kind kind, const uint8_t *at);
+
 /* Makes the object of a Record that has its values, and closes nothing. nil if errors of it were kept. */
 VALUE mp_load_finish_record(mp_loader *l, mp_record_walk *walk);
 
