@@ -160,7 +160,7 @@ class RecordRulesTest < Minitest::Test
     [[Type[String, length: 1..2], "a", "abc"], [Type[[Integer], unique: true], [1, 2], [1, 1]], [Type[{ String => nil }, length: ..1], { "a" => nil }, { "a" => nil, "b" => nil }],
      [EVEN, 2, 3], [EVEN.or(nil), nil, 3], [Type.tuple(Integer, String), [1, "a"], [1]], [Type.text, "é", "é".b], [Type.bytes, "é".b, "é"], [Type.text, "a", "\xFF"],
      [Type[{ Type[String, length: ..1] => nil }], { "a" => nil }, { "ab" => nil }]].each do |type, good, bad|
-      assert_equal good, type.from(good)
+      assert_equal [good], [type.from(good)]
       assert_raises(RecordError, type.inspect) { type.from(bad) }
     end
     assert_equal Span.new(1, 2), SPAN.from({ from: 1, to: 2 })

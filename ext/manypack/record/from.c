@@ -29,7 +29,7 @@ static MP_NOINLINE VALUE
 wrong_type(mp_loader *l, const mp_shape *shape, VALUE object)
 {
     l->given = object;
-    if (!mp_load_report_broken(l, shape, mp_from_kind(object), NULL)) mp_record_wrong_type(l, shape, NULL);
+    if (!mp_load_report_broken(l, shape, mp_given_kind(object), NULL)) mp_record_wrong_type(l, shape, NULL);
     return Qnil;
 }
 

@@ -533,7 +533,7 @@ mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *
     else fault.expected = rule->words;
     fault.got = got_at(l, at);
     words = joined(words_of("expected"), " ", rule->words);
-    fail(l, &fault, joined(words, ", got ", l->json ? found_in_json(l, at) : found_text(l, at)), l->field, at);
+    fail(l, &fault, joined(words, ", got ", shown(l, at)), l->field, at);
 }
 
 void
