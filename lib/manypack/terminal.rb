@@ -31,6 +31,8 @@ module Manypack
       "diff" => ["Diff", "compare two streams by path"],
       "canon" => ["Canon", "write the canonical form, or check for it"],
       "schema" => ["Schema", "infer the shape of messages, as a Record"],
+      "describe" => ["Describe", "describe the Records of a program"],
+      "compatible" => ["Compatible", "compare such descriptions of two versions"],
       "completion" => ["Completion", "write the completion script for a shell"]
     }.freeze
 

@@ -74,7 +74,7 @@ module Manypack
       def left(range, others, up, down)
         others.sort_by { |other| other["min"] }.reduce([[range["min"], range["max"]]]) do |parts, other|
           parts.flat_map { |min, max| without(min, max, other, up, down) }
-        end.flatten.uniq
+        end.flatten.uniq.sort_by(&:abs)
       end
 
       def without(min, max, other, up, down)
