@@ -144,13 +144,53 @@ module Manypack
       sample, = catch(:none) { [@old.sample(atom)] } || (return []) # then it is never written
       compare_sizes(atom, place)
       kind = @old.array?(atom) ? :array? : @old.map?(atom) ? :map? : nil
-      return Scalars.new(readers, @old.options, @new.options).refused(atom) unless kind
+      return Scalars.new(readers, @old.options, @new.options).refused(atom, sample) unless kind
 
-      reader = readers.find { |one| @new.public_send(kind, one) } or return [sample]
-      return [] if seen?(atom, reader, :kind)
+      readers = readers.select { |one| @new.public_send(kind, one) }
+      return [sample] if readers.empty?
 
-      kind == :array? ? compare_elements(@old.elements(atom), reader, place) : compare_maps(atom, reader, place)
+      readers.each { |reader| compare_container(atom, reader, readers, place) }
       []
+    end
+
+    def compare_container(atom, reader, readers, place)
+      return if seen?(atom, reader, :kind)
+
+      unmet = reader["rules"].to_a.reject { |rule| Rules.implied?(rule, atom) }
+      report(place, "the old version writes #{atom["words"]}, the new one takes #{reader["words"]}",
+             *samples_beside(atom, unmet)) unless unmet.empty?
+      if @old.array?(atom)
+        compare_elements(@old.elements(atom), reader, place)
+      else
+        @old.pairs(atom).each { |pairs| compare_pairs(pairs, reader, place, []) if chosen?(pairs, reader, readers) }
+      end
+    end
+
+    # Of several Records without a tag, the one with the most required members of which a map has all is chosen.
+    # Returns true if that may be this one, or if it may be none.
+    def chosen?(pairs, reader, readers)
+      return true if readers.size == 1 || reader["kind"] != "record"
+
+      needed = needed(reader)
+      better = readers.select { |one| one["kind"] == "record" && needed(one).size > needed.size }
+      return false if better.any? { |one| needed(one).all? { |keys| keys.any? { |key| pairs.known[key]&.last } } }
+
+      others = readers - [reader]
+      possible = needed.all? { |keys| keys.any? { |key| pairs.known.key?(key) || pairs.rest } }
+      possible || others.none? { |one| needed(one).all? { |keys| keys.any? { |key| pairs.known.key?(key) } } }
+    end
+
+    def needed(record)
+      record["fields"].select { |field| field["required"] && !field["into"] }.map { |field| field["keys"] }
+    end
+
+    # Returns Procs that make values of an atom with a length that rules do not allow, and a sample.
+    def samples_beside(atom, rules)
+      sizes = rules.select { |kind, *| kind == "length" }.flat_map { |_, least, most| [least - 1, most && (most + 1)] }
+      lengths = Range.new(*Lengths.of(atom))
+      [-> { @old.sample(atom) }, *sizes.compact.select { |size| lengths.cover?(size) }.map do |size|
+        -> { @old.sample_of_size(atom, size) }
+      end]
     end
 
     # A Record is a node, and the only kind of its values.
@@ -166,7 +206,7 @@ module Manypack
 
     def compare_elements(old, reader, place)
       new = @new.elements(reader)
-      least = reader["form"] ? (reader["fields"].rindex { |field| field["required"] } || -1) + 1 : 0
+      least = reader["form"] ? (reader["fields"].rindex { |field| field["required"] } || -1) + 1 : new.first.size
       compare_length(old, new, reader, least, place)
       [old.first.size, new.first.size].max.times do |i|
         part = old.first[i] || old.rest
@@ -181,21 +221,17 @@ module Manypack
     end
 
     def compare_length(old, new, reader, least, place)
-      if old.first.size < least
-        report(place, "the old version writes #{old.first.size} elements, the new one needs #{least}",
+      if old.least < least
+        report(place, "the old version may write #{old.least} elements, the new one needs #{least}",
                -> { @old.sample_elements(old) })
       end
-      return if new.rest || reader["unknown"] != "raise" || !(old.rest || old.first.size > new.first.size)
+      return if new.rest || (reader["form"] && reader["unknown"] != "raise") || !(old.rest || old.first.size > new.first.size)
 
       report(place, "the old version writes more than #{new.first.size} elements, the new one refuses them",
              -> { @old.sample_elements(old, {}, new.first.size + 1) })
     end
 
     # --- maps ---------------------------------------------------------------------------------------------
-
-    def compare_maps(atom, reader, place)
-      @old.pairs(atom).each { |pairs| compare_pairs(pairs, reader, place, []) }
-    end
 
     # +tags+ are the tag keys that a Record may have besides its own keys.
     def compare_pairs(pairs, reader, place, tags)
@@ -207,7 +243,7 @@ module Manypack
     end
 
     def compare_record(pairs, record, place, tags)
-      fields = record["fields"].reject { |field| field["into"] }
+      fields = record["fields"].select { |field| field["read"] && !field["into"] }
       by_key = fields.flat_map { |field| field["keys"].map { |key| [key, field] } }.to_h
       shared, others = pairs.known.partition { |key, _| by_key.key?(key) }
       shared.each do |key, (node, _)|
@@ -233,7 +269,7 @@ module Manypack
 
     def key?(node, key)
       Scalars.new(@old.atoms(node), @new.options, @old.options)
-             .refused({ "kind" => "enum", "values" => [key] }).empty?
+             .refused({ "kind" => "enum", "values" => [key] }, key).empty?
     end
 
     def compare_presence(pairs, field, place)
@@ -285,11 +321,10 @@ module Manypack
     # --- tags ---------------------------------------------------------------------------------------------
 
     def compare_tagged(pairs, reader, place, tags)
-      tag, known, parts = reader.values_at("tag", "tags", "parts")
+      tag, known, parts, other, untagged = reader.values_at("tag", "tags", "parts", "else", "untagged")
       node, always = pairs.known[tag]
       open = !node && pairs.rest && !pairs.never.include?(tag) && key?(pairs.rest[0], tag)
       node ||= pairs.rest[1] if open
-      other = parts[known.size]
       values = node ? tag_values(node, pairs.excluded.fetch(tag, []), known) : []
       values.each do |value|
         narrowed = @old.narrowed(pairs, tag, value)
@@ -298,7 +333,7 @@ module Manypack
       end
       return if always
 
-      other ? compare_chosen(pairs, other, place, tags) : report_missing_tag(pairs, tag, place)
+      untagged ? compare_chosen(pairs, untagged, place, tags) : report_missing_tag(pairs, tag, place)
     end
 
     # Returns the tags that a node may have: of a node that is no enum, those that the new version knows, and another.

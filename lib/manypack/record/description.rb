@@ -77,10 +77,35 @@ module Manypack
         when :nil, :true, :false then { "kind" => "enum", "values" => node[:objects] }
         when :enum then { "values" => node[:objects].map { |one| one.is_a?(::Symbol) ? one.name : one } }
         when :any then of(BasicObject)
+        when :ruled then { "parts" => node[:parts], "rules" => rules(spec[2]) }
         when :view then { "exts" => checked? ? exts(BasicObject) : "all" }
         when :class then of(spec[1])
-        when :tagged then { "tag" => spec[1], "tags" => node[:objects], "parts" => node[:parts] }
+        when :tagged then tags(spec, node[:objects], node[:parts])
+        when :text, :bytes then {}
         else { "parts" => node[:parts] }
+        end
+      end
+
+      # Of objects without a tag, or with an unknown one, the index of their type, if there is one.
+      def tags(spec, tags, parts)
+        _, tag, _, unknown, missing = spec
+        others = parts.drop(tags.size)
+        unknown &&= others.first
+        { "kind" => tag.is_a?(::Symbol) ? "tagged array" : "tagged", "tag" => tag.is_a?(::Symbol) ? 0 : tag,
+          "tags" => tags, "parts" => parts.take(tags.size), "else" => unknown,
+          "untagged" => missing ? others.last : unknown }
+      end
+
+      # Rules of a type as data. Of code there is only what it is for.
+      def rules(rules)
+        rules.to_a.map do |kind, one, two, *|
+          case kind
+          when :length then ["length", one, two]
+          when :range then ["range", *[one.begin, one.end].map { |bound| bound && bound.to_s }, one.exclude_end?]
+          when :unique then ["unique"]
+          when :multiple_of then ["multiple_of", one]
+          else [kind.name, one.to_s]
+          end
         end
       end
 
@@ -115,12 +140,14 @@ module Manypack
         words = "#{record.klass.inspect}#{" as an array" if record.form == :array}"
         { "kind" => "record", "words" => words, "form" => record.form == :array ? "array" : "map",
           "unknown" => record.unknown.is_a?(Hash) ? "into" : record.unknown.name,
-          "own_tag" => record.instance_variable_get(:@tag_key), "fields" => fields }
+          "own_tag" => record.instance_variable_get(:@tag_key), "fields" => fields,
+          "rules" => rules(record.instance_variable_get(:@rules)) }
       end
 
       def described_field(record, field)
         { "name" => field[:name].name, "keys" => field[:keys], "into" => field[:into], "part" => field[:part],
-          "required" => !record.optional?(field[:name]) }
+          "required" => !record.optional?(field[:name]) && !field[:dump_only], "omitted" => field.key?(:omitted),
+          "read" => !field[:dump_only], "written" => !field[:load_only] }
       end
     end
     private_constant :Description

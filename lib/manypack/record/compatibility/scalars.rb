@@ -18,19 +18,28 @@ module Manypack
       end
 
       # Returns some values of an atom that no reader takes, none if they take all.
-      def refused(atom)
+      def refused(atom, sample)
+        all = @readers
+        @readers = all.select { |reader| reader["rules"].to_a.all? { |rule| Rules.implied?(rule, atom) } }
+        found = refused_by_kind(atom, sample)
+        found.empty? ? found : found | Rules.beside((all - @readers).flat_map { |reader| reader["rules"] })
+      end
+
+      private
+
+      def refused_by_kind(atom, sample)
         case atom["kind"]
         when "enum" then atom["values"].reject { |value| takes?(value) }
         when "integer" then left(atom, integers, :succ, :pred)
         when "float" then left(atom, floats, :next_float, :prev_float) + [*(Float::NAN if atom["nan"] && !nan?)]
         when "string" then texts(@checks_text ? ["\xFF"] : [], "string")
-        when "symbol" then texts([], "string", "symbol") # there is none of a str that is not UTF-8
+        when "symbol", "text" then texts([], "string", "text", "symbol") # valid UTF-8
+        when "bytes" then of("string", "bytes").empty? ? [sample] : []
         when "ext" then exts(atom["types"])
-        else [] # nothing is written
+        when "unknown" then [] # nothing is written
+        else [sample]
         end
       end
-
-      private
 
       def of(*kinds) = @readers.select { |reader| kinds.include?(reader["kind"]) }
       def literals = of("enum").flat_map { |reader| reader["values"] }
@@ -52,8 +61,11 @@ module Manypack
 
       # A bin is a Symbol only if it is ASCII.
       def text?(text)
-        literals.any? { |one| one == text } || !of("string").empty? ||
-          (!of("symbol").empty? && (text.encoding == Encoding::BINARY ? text.ascii_only? : text.valid_encoding?))
+        binary = text.encoding == Encoding::BINARY
+        return true if literals.any? { |one| one == text } || !of("string").empty? || (binary && !of("bytes").empty?)
+        return true if !binary && text.valid_encoding? && !of("text").empty?
+
+        (!of("symbol").empty? && (text.encoding == Encoding::BINARY ? text.ascii_only? : text.valid_encoding?))
       end
 
       # Of Integers also those that become Floats.
@@ -98,6 +110,35 @@ module Manypack
         (types - read.flatten(1)).map { |type, _| ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "".b) }
       end
     end
-    private_constant :Scalars
+
+    # The rules of types that have constraints, as Description has them.
+    module Rules # :nodoc:
+      module_function
+
+      # Returns true if all that is written of an atom meets a rule.
+      def implied?(rule, atom)
+        kind, one, two = rule
+        same = atom["rules"].to_a.select { |other, *| other == kind }
+        return true if same.include?(rule)
+
+        case kind
+        when "length" then one <= Lengths.of(atom)[0] && Lengths.of(atom)[1] <= (two || Float::INFINITY)
+        when "multiple_of" then same.any? { |_, step| (step.to_r % one.to_r).zero? }
+        else false
+        end
+      end
+
+      # Returns values that may break rules.
+      def beside(rules)
+        rules.flat_map do |kind, one, two|
+          case kind
+          when "length" then ["a" * (two ? two + 1 : 0), "a" * [one - 1, 0].max]
+          when "multiple_of" then [1, one + 1, one / 2.0]
+          else ["", "?", 0]
+          end
+        end
+      end
+    end
+    private_constant :Scalars, :Rules
   end
 end

@@ -9,14 +9,33 @@ module Manypack
     # of all other keys and values, or nil; the keys that these others never have; and values that a key never has.
     Pairs = Struct.new(:known, :rest, :never, :excluded)
 
-    # What is written as an array: the nodes of the first elements, and that of all further ones, or nil.
-    Elements = Struct.new(:first, :rest)
+    # What is written as an array: the nodes of the first elements, that of all further ones, or nil, and how many there
+    # are at least.
+    Elements = Struct.new(:first, :rest, :least)
+
+    # What the rules of a node say of lengths and multiples.
+    module Lengths # :nodoc:
+      module_function
+
+      # Returns the least and the most.
+      def of(atom)
+        found = atom["rules"].to_a.select { |kind, *| kind == "length" }
+        [found.map { |_, least, _| least }.max || 0, found.filter_map { |_, _, most| most }.min || Float::INFINITY]
+      end
+
+      def some(atom) = 1.clamp(*of(atom))
+
+      def multiple(atom, number)
+        _, step = atom["rules"].to_a.find { |kind, *| kind == "multiple_of" }
+        step ? (number / step.to_f).ceil * step : number
+      end
+    end
 
     class Side # :nodoc:
       NONE = :none
-      ARRAYS = Ractor.make_shareable(%w[list])
+      ARRAYS = Ractor.make_shareable(%w[list tuple])
       MAPS = Ractor.make_shareable(%w[map tagged])
-      TEXTS = Ractor.make_shareable(%w[string symbol])
+      TEXTS = Ractor.make_shareable(%w[string symbol text bytes])
       ALL = Ractor.make_shareable(%w[nil true false integer float string list map])
       INTEGERS = { "kind" => "integer", "words" => "Integer", "min" => -2**63, "max" => 2**64 - 1 }.freeze
       FLOATS = { "kind" => "float", "words" => "Float", "min" => -Float::INFINITY, "max" => Float::INFINITY,
@@ -53,6 +72,7 @@ module Manypack
         @atoms[node] ||= case node["kind"]
                          when "union" then node["parts"].flat_map { |part| atoms(node(part)) }
                          when "view" then atoms({ **@any, "exts" => node["exts"] })
+                         when "ruled" then ruled(node)
                          when "class" then [*node["takes"].map { |kind| @full.fetch(kind) }, *exts(node)]
                          else [node, *exts(node)]
                          end
@@ -68,9 +88,14 @@ module Manypack
       end
 
       def elements(atom)
-        return Elements.new(atom["fields"].map { |field| node(field["part"]) }, nil) if atom["kind"] == "record"
-
-        Elements.new([], node(atom["parts"][0]))
+        case atom["kind"]
+        when "record"
+          fields = atom["fields"]
+          least = fields.rindex { |field| !field["omitted"] }
+          Elements.new(fields.map { |field| node(field["part"]) }, nil, least ? least + 1 : 0)
+        when "tuple" then Elements.new(atom["parts"].map { |part| node(part) }, nil, atom["parts"].size)
+        else Elements.new([], node(atom["parts"][0]), Lengths.of(atom)[0])
+        end
       end
 
       # Returns the nodes of the keys and values that a Record collects.
@@ -83,10 +108,10 @@ module Manypack
       # Returns how many bytes a text may have, how many elements an array, and how many pairs a map; 0 for all others.
       def size(atom)
         return pairs(atom).map { |pairs| pairs_of(pairs) }.max || 0 if map?(atom)
-        return TEXTS.include?(atom["kind"]) ? Float::INFINITY : 0 unless array?(atom)
+        return TEXTS.include?(atom["kind"]) ? Lengths.of(atom)[1] * 4 : 0 unless array?(atom)
 
         elements = elements(atom)
-        elements.rest ? Float::INFINITY : elements.first.size
+        elements.rest ? Lengths.of(atom)[1] : elements.first.size
       end
 
       def bytes_of_element(array)
@@ -123,14 +148,16 @@ module Manypack
       # Returns a value of an atom. Throws :none if there is no finite one.
       def sample_atom(atom)
         return within("max_array_size", sample_elements(elements(atom))) if array?(atom)
-        return within("max_map_size", sample_pairs(pairs(atom).first || throw(:none))) if map?(atom)
+        return within("max_map_size", sample_of_map(atom)) if map?(atom)
 
         case atom["kind"]
         when "enum" then atom["values"][0]
-        when "integer" then 1.clamp(atom["min"], atom["max"])
-        when "float" then 0.5.clamp(atom["min"], atom["max"])
-        when "string", "symbol" then "a"
+        when "integer" then Lengths.multiple(atom, 1.clamp(atom["min"], atom["max"]))
+        when "float" then Lengths.multiple(atom, 0.5.clamp(atom["min"], atom["max"]))
+        when "string", "symbol", "text" then "a" * Lengths.some(atom)
+        when "bytes" then "a".b * Lengths.some(atom)
         when "ext" then sample_ext(atom["types"])
+        when "tagged array" then [atom["tags"][0], *sample(node(atom["parts"][0]))]
         else throw(:none)
         end
       end
@@ -142,7 +169,7 @@ module Manypack
 
       # Returns an Array with a value at an index, and at least so many elements.
       def sample_elements(elements, given = {}, least = 0)
-        size = [elements.first.size, least, *given.keys.map(&:succ)].max
+        size = [elements.first.size, elements.least, least, *given.keys.map(&:succ)].max
         Array.new(size) { |i| given.fetch(i) { sample(elements.first[i] || elements.rest || throw(:none)) } }
       end
 
@@ -186,6 +213,13 @@ module Manypack
           "map" => { "kind" => "map", "words" => "Hash", "parts" => [@any, @any] } }
       end
 
+      # The rules of a node are those of each of its kinds.
+      def ruled(node)
+        atoms(node(node["parts"][0])).map do |atom|
+          { **atom, "words" => node["words"], "rules" => [*atom["rules"], *node["rules"]] }
+        end
+      end
+
       def exts(node)
         exts = node["exts"]
         return [] if exts.nil? || exts.empty?
@@ -194,8 +228,8 @@ module Manypack
       end
 
       def record(atom)
-        own, = atom["fields"].partition { |field| !field["into"] }
-        known = own.to_h { |field| [field["keys"][0], [node(field["part"]), true]] }
+        own = atom["fields"].reject { |field| field["into"] }
+        known = own.select { |field| field["written"] }.to_h { |field| [field["keys"][0], [node(field["part"]), !field["omitted"]]] }
         Pairs.new(known, rest(atom), own.flat_map { |field| field["keys"] }, {})
       end
 
@@ -207,11 +241,17 @@ module Manypack
       end
 
       def tagged(atom)
-        tag, tags, parts = atom.values_at("tag", "tags", "parts")
-        chosen = tags.zip(parts).flat_map do |value, part|
+        tag, tags = atom.values_at("tag", "tags")
+        chosen = tags.zip(atom["parts"]).flat_map do |value, part|
           maps(part).map { |pairs| narrowed(pairs, tag, value) }
         end
-        chosen + parts.drop(tags.size).flat_map { |part| maps(part) }.map do |pairs|
+        chosen + others(atom, tag, tags)
+      end
+
+      # Maps whose tag is another one, and those without a tag.
+      def others(atom, tag, tags)
+        found = atom.values_at("else", "untagged").compact.uniq.flat_map { |part| maps(part) }
+        found.map do |pairs|
           pairs.dup.tap { |copy| copy.excluded = { **pairs.excluded, tag => tags | pairs.excluded.fetch(tag, []) } }
         end
       end
@@ -298,6 +338,11 @@ module Manypack
         value ? @samples[node] = value[0] : @samples.delete(node)
       end
 
+      def sample_of_map(atom)
+        pairs, least = pairs(atom).first || throw(:none), Lengths.of(atom)[0]
+        least.zero? ? sample_pairs(pairs) : sample_map(pairs, least)
+      end
+
       def within(limit, container)
         container.size > @options.fetch(limit, Float::INFINITY) ? throw(:none) : container
       end
@@ -307,6 +352,6 @@ module Manypack
         ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "".b)
       end
     end
-    private_constant :Side
+    private_constant :Side, :Lengths
   end
 end
