@@ -245,6 +245,7 @@ class RactorTest < Minitest::Test
     "Manypack::Type#codec" => "TYPE.codec.is_a?(Manypack::Codec)",
     "Manypack::Type#check?" => "!TYPE.check?",
     "Manypack::Type#to_rbs" => 'TYPE.to_rbs == "Array[Integer]"',
+    "Manypack::Type.from_json_schema" => 'Manypack::Type.from_json_schema({"type" => "array", "items" => {"type" => "integer"}}) == TYPE',
     "Manypack::Type#description" => 'TYPE.description["nodes"].size == 2',
     "Manypack::Type#reads?" => "TYPE.reads?(Manypack::Type[[1..2]])",
     "Manypack::Type#incompatibilities" => "Manypack::Type[[1..2]].incompatibilities(TYPE)[0].path == '$[*]'",

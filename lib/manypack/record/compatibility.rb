@@ -157,8 +157,10 @@ module Manypack
       return if seen?(atom, reader, :kind)
 
       unmet = reader["rules"].to_a.reject { |rule| Rules.implied?(rule, atom) }
-      report(place, "the old version writes #{atom["words"]}, the new one takes #{reader["words"]}",
-             *samples_beside(atom, unmet)) unless unmet.empty?
+      unless unmet.empty?
+        report(place, "the old version writes #{atom["words"]}, the new one takes #{reader["words"]}",
+               *samples_beside(atom, unmet))
+      end
       if @old.array?(atom)
         compare_elements(@old.elements(atom), reader, place)
       else
@@ -225,7 +227,8 @@ module Manypack
         report(place, "the old version may write #{old.least} elements, the new one needs #{least}",
                -> { @old.sample_elements(old) })
       end
-      return if new.rest || (reader["form"] && reader["unknown"] != "raise") || !(old.rest || old.first.size > new.first.size)
+      longer = old.rest || old.first.size > new.first.size
+      return if new.rest || !longer || (reader["form"] && reader["unknown"] != "raise")
 
       report(place, "the old version writes more than #{new.first.size} elements, the new one refuses them",
              -> { @old.sample_elements(old, {}, new.first.size + 1) })

@@ -229,7 +229,8 @@ module Manypack
 
       def record(atom)
         own = atom["fields"].reject { |field| field["into"] }
-        known = own.select { |field| field["written"] }.to_h { |field| [field["keys"][0], [node(field["part"]), !field["omitted"]]] }
+        written = own.select { |field| field["written"] }
+        known = written.to_h { |field| [field["keys"][0], [node(field["part"]), !field["omitted"]]] }
         Pairs.new(known, rest(atom), own.flat_map { |field| field["keys"] }, {})
       end
 
