@@ -32,7 +32,7 @@ module Manypack
     #   codec = Manypack::Codec.new(symbolize_keys: true)
     #   codec.foreach("events.msgpack") { |event| puts event[:id] }
     def foreach(path, *others, **options, &block)
-      Arguments.check_options(options, [:as, *Arguments::CODEC_OPTIONS])
+      Arguments.check_options(options, [:as, :collect, *Arguments::CODEC_OPTIONS])
       Manypack.foreach(path, *others, codec: self, **options, &block)
     end
 

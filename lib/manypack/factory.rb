@@ -237,12 +237,12 @@ module Manypack
         freeze
       end
 
-      # Unpacks a String with one object, or loads it as +as+ says. Raises the errors of Manypack.unpack.
+      # Unpacks a String with one object, or loads it as +as+ says, with +collect+ as in Type#load. Raises the errors of Manypack.unpack.
       #
       #   Manypack::Factory.new.pool.load("\x91\x01")                 #=> [1]
       #   Manypack::Factory.new.pool.load("\x91\x01", as: :view).type #=> :array
-      def load(data, as: nil)
-        as.nil? ? codec.unpack(data) : codec.unpack(data, as: as)
+      def load(data, as: nil, collect: nil)
+        as.nil? && collect.nil? ? codec.unpack(data) : codec.unpack(data, as: as, collect: collect)
       end
 
       # Packs an object and returns a binary String. Raises the errors of Manypack.pack.

@@ -83,22 +83,26 @@ module Manypack
       #         registered on DefaultFactory
       # content_types:: the media types to ask for and to unpack, an Array of Strings (default: the three of
       #                 MessagePack, and to unpack also those with the suffix +msgpack)
-      # options:: any of those of Manypack.unpack; they replace those of the codec
+      # json:: true to ask for JSON, too, and to load it by the same +as+: application/json, and what has the suffix
+      #        +json+
+      # options:: any of those of Manypack.unpack; they replace those of the codec. +collect+ as in Type#load
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   connection.response :msgpack, untrusted: true, max_bytes: 10_000_000
       #   connection.response :msgpack, content_types: ["application/vnd.acme+msgpack"]
       #   connection.response :msgpack, as: EVENT, untrusted: true
-      def initialize(app = nil, as: nil, codec: nil, content_types: nil, **options)
+      def initialize(app = nil, as: nil, codec: nil, content_types: nil, json: false, **options)
         super(app)
-        @loader = FrontLoader.new(as, codec, options, :content_types)
+        @loader = FrontLoader.new(as, codec, options, :content_types, :json)
         @content_types = MediaType.list(content_types)
+        @json = json
       end
 
       # Asks for MessagePack, unless the request has a header Accept.
       def on_request(env)
-        env[:request_headers]["Accept"] ||= (@content_types || MediaType::ALL).join(", ")
+        types = [*(@content_types || MediaType::ALL), *("#{MediaType::JSON};q=0.5" if @json)]
+        env[:request_headers]["Accept"] ||= types.join(", ")
       end
 
       # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack,
@@ -107,17 +111,13 @@ module Manypack
       # raises.
       def on_complete(env)
         body = env[:body]
-        return unless body.respond_to?(:to_str) && packed?(env[:response_headers])
+        type = env[:response_headers]["Content-Type"]
+        json = @json && MediaType.json?(type)
+        return unless body.respond_to?(:to_str) && (json || MediaType.of?(type, @content_types))
 
-        env[:body] = body.empty? ? nil : @loader.load(body)
+        env[:body] = (json ? @loader.load_json(body) : @loader.load(body) unless body.empty?)
       rescue DecodeError => error
         raise ParsingError.new(error, env[:response])
-      end
-
-      private
-
-      def packed?(headers)
-        MediaType.of?(headers["Content-Type"], @content_types)
       end
     end
 

@@ -112,7 +112,8 @@ module Manypack
 
     # Returns an Unpacker that reads from an io. Raises ArgumentError for other options, such as those of a Buffer, and
     # TypeError for anything but a Codec.
-    def self.unpacker(io, as: nil, codec: nil, **options)
+    def self.unpacker(io, as: nil, collect: nil, codec: nil, **options)
+      as = Arguments.collecting(as) if collect
       changed = Arguments.codec(codec, options, :as, packs: false, looks: as) # not those of a Buffer
       Arguments.check_loader(as, options)
       return changed.unpacker(io, as: as) if as.nil? || as == :view || codec

@@ -5,6 +5,7 @@
 #++
 require "manypack"
 require "manypack/base/front_codec"
+require "manypack/media_type"
 require "manypack/waterdrop"
 
 module Manypack
@@ -14,7 +15,7 @@ module Manypack
   # Manypack::WaterDrop.
   module Karafka
     # Unpacks the payloads of a topic. It is frozen, and shareable if the handlers of its ext types are. It calls
-    # nothing but +raw_payload+, so any object with that method can be a message.
+    # nothing but +raw_payload+, so any object with that method can be a message; with +json+ it looks at +raw_headers+.
     #
     #   topic(:events) do
     #     consumer EventsConsumer
@@ -27,14 +28,17 @@ module Manypack
       #      an object with <code>load(bytes)</code>; nil unpacks them (default)
       # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
       #         registered on DefaultFactory
-      # options:: any of those of Manypack.unpack; they replace those of the codec
+      # json:: true for payloads of JSON, except those whose header +content-type+ is that of MessagePack: a topic can
+      #        change from one to the other
+      # options:: any of those of Manypack.unpack; they replace those of the codec. +collect+ as in Type#load
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::Karafka::Deserializer.new(codec: factory.codec, symbolize_keys: true, max_bytes: 100_000)
-      #   Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true)
-      def initialize(as: nil, codec: nil, **options)
-        @loader = FrontLoader.new(as, codec, options)
+      #   Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true, json: true)
+      def initialize(as: nil, codec: nil, json: false, **options)
+        @loader = FrontLoader.new(as, codec, options, :json)
+        @json = json
         freeze
       end
 
@@ -44,7 +48,15 @@ module Manypack
       #   deserializer.call(message) #=> {"id" => 1}
       def call(message)
         payload = message.raw_payload or return
-        @loader.load(payload)
+        @json && !packed?(message) ? @loader.load_json(payload) : @loader.load(payload)
+      end
+
+      private
+
+      def packed?(message)
+        headers = message.raw_headers if message.respond_to?(:raw_headers)
+        _, type = headers&.find { |name, _| name.casecmp?("content-type") }
+        MediaType.of?(type)
       end
     end
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 #--
-# The media types of MessagePack, for the files that speak HTTP.
+# The media types of MessagePack and JSON, for the files that speak HTTP.
 #++
 module Manypack
-  # Names MessagePack in HTTP.
+  # Names MessagePack and JSON in HTTP.
   module MediaType # :nodoc:
     # The one that IANA registered, and the two that were in use before.
     ALL = %w[application/vnd.msgpack application/msgpack application/x-msgpack].freeze
@@ -12,6 +12,16 @@ module Manypack
 
     # Types of vendors are marked as MessagePack by a suffix, as in application/vnd.acme+msgpack.
     SUFFIXED = %r{\A[^/\s]+/[^/\s]+\+msgpack\z}
+
+    JSON = "application/json"
+    SUFFIXED_JSON = %r{\A[^/\s]+/[^/\s]+\+json\z}
+    private_constant :SUFFIXED_JSON
+
+    # Returns true for the value of a header Content-Type that is application/json or a type with the suffix +json+.
+    def self.json?(content_type)
+      type = without_parameters(content_type)
+      type == JSON || type.match?(SUFFIXED_JSON)
+    end
 
     # Returns true if the value of a header Content-Type, a String or nil, is one of the types. Without types, it
     # returns true for the three types of MessagePack and for types with the suffix.

@@ -70,7 +70,7 @@ module Manypack
     end
     private_class_method :guess
 
-    OPTIONS = %i[ractors processes ordered on_worker_start codec factory as].freeze
+    OPTIONS = %i[ractors processes ordered on_worker_start codec factory as collect].freeze
     NO_OUTPUT = "no output given: Manypack::Parallel.filter(source, io) { |object| ... } writes to an io"
     private_constant :OPTIONS, :NO_OUTPUT
 

@@ -6,6 +6,7 @@
 require "manypack"
 require "manypack/base/front_codec"
 require "manypack/media_type"
+require "manypack/problem"
 require "stringio"
 
 module Manypack
@@ -13,6 +14,17 @@ module Manypack
 
   # MessagePack for Rack applications. <code>require "manypack/rack"</code> loads it and Rack.
   module Rack
+    # Returns the response to a request whose body raised a DecodeError, as problem details (RFC 9457): the status is
+    # 413 for a LimitError, 422 for a RecordError, of which each error has a pointer, and 400 for any other.
+    #
+    #   Manypack::Rack.problem(error)
+    #   #=> [422, {"content-type" => "application/problem+json"}, ["{\"title\":\"Unprocessable Content\",...}"]]
+    def self.problem(error)
+      status = Problem.status_of(error)
+      title = ::Rack::Utils::HTTP_STATUS_CODES[status]
+      [status, { "content-type" => Problem::TYPE }, [Problem.json(error, status, title)]]
+    end
+
     # The middleware that unpacks the bodies of requests whose Content-Type is application/vnd.msgpack,
     # application/msgpack, application/x-msgpack, or any with the suffix +msgpack, such as application/vnd.acme+msgpack.
     # All other requests, and those without a body, pass through it untouched.
@@ -34,7 +46,11 @@ module Manypack
       #         registered on DefaultFactory
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
-      # options:: any of those of Manypack.unpack; they replace those of the codec
+      # json:: true to load the bodies of JSON, too: application/json, and any with the suffix +json+. Then the answer to a
+      #        body of JSON that is wrong is Manypack::Rack.problem
+      # on_error:: what makes the response to a body that is wrong, an object with <code>call(env, error)</code>; the
+      #            error is a DecodeError
+      # options:: any of those of Manypack.unpack; they replace those of the codec. +collect+ as in Type#load
       #
       # Unless the options, the codec or the Type say otherwise, <code>untrusted: true</code> and
       # <code>max_bytes: 1_048_576</code> hold. No more than +max_bytes+ of a body are read.
@@ -42,11 +58,13 @@ module Manypack
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   use Manypack::Rack::Parser, codec: factory.codec, max_array_size: 500
-      #   use Manypack::Rack::Parser, as: SIGNUP, max_bytes: 10_000
-      def initialize(app, as: nil, codec: nil, content_types: nil, **options)
+      #   use Manypack::Rack::Parser, as: SIGNUP, max_bytes: 10_000, json: true, collect: true
+      def initialize(app, as: nil, codec: nil, content_types: nil, json: false, on_error: nil, **options)
         @app = app
         @content_types = MediaType.list(content_types)
-        @loader = FrontLoader.new(as, codec, options, :content_types, defaults: DEFAULTS)
+        @json = json
+        @on_error = on_error
+        @loader = FrontLoader.new(as, codec, options, :content_types, :json, :on_error, defaults: DEFAULTS)
         @max_bytes = @loader.max_bytes || DEFAULTS[:max_bytes]
       end
 
@@ -60,7 +78,8 @@ module Manypack
       #
       #   parser.call(env) #=> [400, {"content-type" => "text/plain"}, ["unexpected end of input, at byte 2\n"]]
       def call(env)
-        refusal = parse(env) if MediaType.of?(env["CONTENT_TYPE"], @content_types)
+        type = env["CONTENT_TYPE"]
+        refusal = parse(env) if MediaType.of?(type, @content_types) || json?(type)
         refusal || @app.call(env)
       end
 
@@ -74,13 +93,13 @@ module Manypack
         return if body.empty?
         return too_large(env, "more") if body.bytesize > @max_bytes
 
-        hand_over(env, body, @loader.load(body))
-      rescue LimitError => error
-        refuse(env, 413, Excerpt.of(error.message))
-      rescue RecordError => error
-        refuse(env, 422, Excerpt.of(error.message))
+        hand_over(env, body, json?(env["CONTENT_TYPE"]) ? @loader.load_json(body) : @loader.load(body))
       rescue DecodeError => error
-        refuse(env, 400, Excerpt.of(error.message))
+        refuse(env, error)
+      end
+
+      def json?(type)
+        @json && MediaType.json?(type)
       end
 
       def hand_over(env, body, object)
@@ -94,11 +113,17 @@ module Manypack
       end
 
       def too_large(env, size)
-        refuse(env, 413, "max_bytes is #{@max_bytes}, but the body has #{size}")
+        refuse(env, LimitError.new("max_bytes is #{@max_bytes}, but the body has #{size}"))
       end
 
-      def refuse(env, status, message)
-        Response.to(env, status, { "content-type" => "text/plain" }, "#{message}\n")
+      def refuse(env, error)
+        return @on_error.call(env, error) if @on_error
+
+        status, headers, body = Rack.problem(error) if json?(env["CONTENT_TYPE"])
+        return Response.to(env, status, headers, body[0]) if status
+
+        text = "#{Excerpt.of(error.message)}\n"
+        Response.to(env, Problem.status_of(error), { "content-type" => "text/plain" }, text)
       end
     end
 
@@ -145,7 +170,8 @@ module Manypack
       # Returns the response to a request as Rack has it: status, headers, and body.
       #
       # env:: the env of the request, a Hash
-      # object:: what to pack; a View is packed already, and sent as its bytes or as its JSON, but a String is packed
+      # object:: what to pack; a View is packed already, such as that of Type#view, and sent as its bytes or as its JSON,
+      #          but a String is packed
       # status:: an Integer
       # headers:: a Hash of further headers, with names in lower case
       #

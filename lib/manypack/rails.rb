@@ -7,6 +7,7 @@ require "manypack"
 require "manypack/base/front_codec"
 require "manypack/active_support"
 require "manypack/media_type"
+require "manypack/problem"
 
 module Manypack
   Library.load("actionpack", file: "action_controller", user: "manypack/rails", at_least: "7.1")
@@ -18,7 +19,8 @@ module Manypack
   #   application/vnd.acme+msgpack,
   # - <code>render msgpack: object</code> packs the object and sends it; a String is sent as it is, as packed bytes, and
   #   so are the bytes of a View,
-  # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
+  # - a request's body of that type becomes its +params+, as ParameterParser reads it,
+  # - <code>load_body(SIGNUP)</code> in a controller loads the body by a Record, of MessagePack or JSON, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
   #   InvalidBody itself. Where a constraint of a route or a middleware reads it first, that takes Railties, loaded
   #   before.
@@ -36,11 +38,18 @@ module Manypack
     class InvalidBody < StandardError
       include Carried
 
-      # The status of the response: 413 for a LimitError, 400 for any other reason.
+      # The status of the response: 413 for a LimitError, 422 for a RecordError, 400 for any other reason.
       #
       #   error.status #=> 400
       def status
-        cause.is_a?(LimitError) ? 413 : 400
+        Problem.status_of(cause)
+      end
+
+      # The problem details (RFC 9457) of the error, a Hash: those of a RecordError have a pointer to each error.
+      #
+      #   render json: error.problem, status: error.status, content_type: "application/problem+json"
+      def problem
+        Problem.of(cause || self, status, ::Rack::Utils::HTTP_STATUS_CODES[status])
       end
 
       # What the response has, unless the program makes its own: the status, the message and the offset, under Strings.
@@ -114,6 +123,31 @@ module Manypack
       end
     end
 
+    # What controllers get.
+    module Bodies
+      # Loads the body of the request by a Record or another Type, or a class that has one: JSON if its media type is
+      # application/json or has the suffix +json+, otherwise MessagePack. Raises InvalidBody with all errors of the body,
+      # which is answered as problem details unless the controller rescues it.
+      #
+      # options:: those of Type#load. <code>untrusted: true</code> and <code>collect: true</code> hold unless they say
+      #           otherwise
+      #
+      #   def create
+      #     signup = load_body(SIGNUP)
+      #   end
+      def load_body(as, **options)
+        type = Arguments.type_of(as)
+        raise ::TypeError, "expected a Type or a class that has a Record, got #{as.inspect}" unless type
+
+        loader = FrontLoader.new(type, nil, { collect: true, **options }, defaults: { untrusted: true })
+        body = request.raw_post
+        MediaType.json?(request.media_type) ? loader.load_json(body) : loader.load(body)
+      rescue DecodeError => error
+        raise InvalidBody, Excerpt.of(error.message)
+      end
+      private :load_body
+    end
+
     # Rails looks up MIME types by their whole names. This makes :msgpack of an unregistered type with the suffix of
     # MessagePack.
     module Suffixed # :nodoc:
@@ -139,7 +173,15 @@ module Manypack
         object.is_a?(String) ? object : Manypack.pack(object)
       end
 
-      rescue_from(InvalidBody) { |error| render msgpack: error.answer, status: error.status }
+      include Bodies
+
+      rescue_from(InvalidBody) do |error|
+        if error.cause.is_a?(RecordError) || MediaType.json?(request.media_type)
+          render json: error.problem, status: error.status, content_type: Problem::TYPE
+        else
+          render msgpack: error.answer, status: error.status
+        end
+      end
     end
 
     # The middleware that answers where a body is first read outside of a controller: by a constraint of a route, or by

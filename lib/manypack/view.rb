@@ -195,7 +195,7 @@ module Manypack
       Internal.search(self, path.steps, path.max_looks, block ? :each : :array, &block)
     end
 
-    # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
+    # Loads the object as a Type, such as a Record, with +collect+ as in Type#load. Raises what Type#load raises, with offsets and paths in the whole
     # message, and TypeError for anything but a Type or a class that has a Record. The options of the Type hold, as in
     # Manypack.unpack with <code>as:</code>, unless the options or the codec of the View say otherwise.
     #
@@ -203,12 +203,12 @@ module Manypack
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     #   view = Manypack::View.new(Manypack.pack({"at" => {"x" => 1.0, "y" => 2.0}}))
     #   view["at"].as(POINT) #=> #<struct Point x=1.0, y=2.0>
-    def as(type)
+    def as(type, collect: false)
       Arguments.refuse_block(self, :as) if block_given?
       known = Arguments.type_of(type)
       raise ::TypeError, "expected a Type or a class that has a Record, got #{type.inspect}" unless known
 
-      Internal.read_view(known, self)
+      Internal.read_view(known, self, collect)
     end
 
     # Returns the elements of an array, for pattern matching. Other Views do not match array patterns.

@@ -26,13 +26,15 @@ module Manypack
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # content_type:: the value of the header +content-type+ of messages that have none, a String; or nil for no header
+      # json:: true to send JSON, with the header +application/json+, that consumers with <code>json: true</code> read
       # options:: any of those of Manypack.pack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::WaterDrop::Middleware.new(codec: factory.codec, content_type: "application/x-msgpack")
-      def initialize(codec: nil, content_type: CONTENT_TYPE, **options)
-        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_type, unpacks: false))
+      def initialize(codec: nil, json: false, content_type: json ? "application/json" : CONTENT_TYPE, **options)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_type, :json, unpacks: false))
+        @json = json
         unless content_type.nil? || content_type.is_a?(String)
           raise ::TypeError, "content_type must be a String or nil, got #{content_type.inspect}"
         end
@@ -51,7 +53,10 @@ module Manypack
         payload = message[:payload]
         return message if payload.nil? || payload.is_a?(String)
 
-        message.merge(payload: @codec.now.pack(payload), headers: @headers.merge(message[:headers].to_h))
+        codec = @codec.now
+        packed = codec.pack(payload)
+        packed = codec.to_json(packed) if @json
+        message.merge(payload: packed, headers: @headers.merge(message[:headers].to_h))
       end
     end
   end

@@ -51,6 +51,7 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Type#dump" => ["Manypack::Type[Integer].dump(1, **OPTIONS)"],
     "Manypack::Type#from" => ["Manypack::Type[Integer].from(1, **OPTIONS)"],
     "Manypack::Type#load_json" => ['Manypack::Type[Integer].load_json("1", **OPTIONS)'],
+    "Manypack::Type#load_json_file" => ['(Manypack::Type[Integer].load_json_file(File::NULL, **OPTIONS) rescue $!.respond_to?(:line) || raise)'],
     "Manypack::Type#foreach_json" => ["Manypack::Type[Integer].foreach_json(File::NULL, **OPTIONS) { nil }", "Manypack::Type[Integer].foreach_json(File::NULL, **OPTIONS).to_a"],
     "Manypack::Type#dump_json" => ["Manypack::Type[Integer].dump_json(1, **OPTIONS)"],
     "Manypack::Type#valid?" => ['Manypack::Type[Integer].valid?("\x01", **OPTIONS)'],
@@ -194,7 +195,7 @@ class UnknownOptionsTest < Minitest::Test
     assert_equal "unknown option zzz; known options are io_buffer_size, read_reference_threshold, write_reference_threshold",
                  outcome("Manypack::Buffer.new(OPTIONS)", { zzz: nil })
     assert_match(/known options are packer, unpacker, recursive.*record\z/, outcome("FACTORY.register_type(1, Range, OPTIONS)", { zzz: 1 }))
-    assert_match(/known options are map, ractors, processes, ordered, on_worker_start, codec, factory, as, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
+    assert_match(/known options are map, ractors, processes, ordered, on_worker_start, codec, factory, as, collect, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
     assert_match(/known options are codec, check, .*symbolize_keys/, outcome("Manypack::Type[Integer].with(**OPTIONS)", { zzz: 1 }))
     assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
   end

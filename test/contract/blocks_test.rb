@@ -48,7 +48,7 @@ class BlocksTest < Minitest::Test
     **{ text: [], bytes: [], uuid: [], tuple: [Integer], set: [Integer] }.to_h { |name, types| ["Type.#{name}", ->(&b) { Manypack::Type.public_send(name, *types, &b) }] },
     "Type.via" => ->(&b) { Manypack::Type.via(String, String, load: :to_s.to_proc, &b) },
     "Type#load" => ->(&b) { POINT.load(BYTES, &b) }, "Type#dump" => ->(&b) { POINT.dump(Point.new(1), &b) }, "Type#valid?" => ->(&b) { POINT.valid?(BYTES, &b) },
-    "Type#load_json" => ->(&b) { POINT.load_json(%({"x":1}), &b) }, "Type#dump_json" => ->(&b) { POINT.dump_json(Point.new(1), &b) },
+    "Type#load_json" => ->(&b) { POINT.load_json(%({"x":1}), &b) }, "Type#load_json_file" => ->(&b) { b ? POINT.load_json_file("none.json", &b) : nil }, "Type#dump_json" => ->(&b) { POINT.dump_json(Point.new(1), &b) },
     "Type#view" => ->(&b) { POINT.view(Point.new(1), &b) }, "Type#from" => ->(&b) { POINT.from({ x: 1 }, &b) },
     "Type#to_h" => ->(&b) { POINT.to_h(Point.new(1), &b) },
     "Path.new" => ->(&b) { Manypack::Path.new("$.x", &b) }, "Path#to_a" => ->(&b) { PATH.to_a(BYTES, &b) }, "Path#paths" => ->(&b) { PATH.paths(BYTES, &b) },

@@ -145,6 +145,7 @@ class MatrixTest < Minitest::Test
     "Factory#register_type" => ->(**o) { Manypack::Factory.new.register_type(1, Held, packer: :to_s, unpacker: nil, **o) },
     "Record.new" => ->(**o) { Manypack::Record.new(Held, k: Object, **o) }, "Factory.new" => ->(**o) { Manypack::Factory.new(**o) },
     "Factory::Pool.new" => ->(**o) { Manypack::Factory::Pool.new(CODEC, **o) }, "Factory::Pool#load" => ->(**o) { Manypack::Factory.new.pool.load("\x80", **o) }, "Timestamp.new" => ->(**o) { Manypack::Timestamp.new(1, 2, **o) },
+    "View#as" => ->(**o) { Manypack::View.new("\x80").as(HELD, **o) },
     "Path.new" => ->(**o) { Manypack::Path.new("$", **o) }, "Path::All.new" => ->(**o) { Manypack::Path::All.new({}, **o) },
     "Path::Function.new" => ->(**o) { Manypack::Path::Function.new(**o) { nil } }
   }.freeze
@@ -217,6 +218,7 @@ class MatrixTest < Minitest::Test
   OF_NUMBERS = ANY.with(codec: BIGNUMS.codec)
   LOADING_JSON = {
     "Type#load_json" => ->(text, **o) { OF_NUMBERS.load_json(text, **o) },
+    "Type#load_json_file" => ->(text, **o) { in_file(text) { |path| OF_NUMBERS.load_json_file(path, **o) } },
     "Type#foreach_json" => ->(text, **o) { OF_NUMBERS.foreach_json(StringIO.new(text), **o).first }
   }.freeze
   DUMPING_JSON = { "Type#dump_json" => ->(object, **o) { ANY.dump_json(object, timestamp: true, **o) } }.freeze

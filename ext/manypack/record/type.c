@@ -18,7 +18,8 @@ typedef struct {
     VALUE nodes; /* the nodes that they are compiled from */
     VALUE base;  /* DefaultFactory's codec that `codec` was made from, to notice that it changed; or nil */
     mp_shapes shapes;
-    bool checks; /* checks what it dumps, by default */
+    bool checks;   /* checks what it dumps, by default */
+    bool collects; /* reports all errors of a message, at every door */
 } compiled_type;
 
 static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
@@ -112,6 +113,13 @@ renewed_types(VALUE base)
     return types;
 }
 
+/* For a new Type, which no other Ractor has seen. */
+static void
+copy_collects(VALUE from, VALUE to)
+{
+    ((compiled_type *)type_get(to))->collects = type_get(from)->collects;
+}
+
 static MP_NOINLINE VALUE
 renewed(VALUE self, VALUE base)
 {
@@ -119,7 +127,7 @@ renewed(VALUE self, VALUE base)
 
     if (!NIL_P(type)) return type;
     type = rb_funcall(self, id_renewed, 0);
-    type_get(type);
+    copy_collects(self, type);
     rb_hash_aset(types, self, type);
     return type;
 }
@@ -192,7 +200,7 @@ with_codec(VALUE self, const mp_codec *codec)
         if (same_codec_p(mp_codec_get(type_get(type)->codec), codec)) return type;
     }
     type = rb_funcall(self, id_laid_over, 1, mp_codec_made_of(codec));
-    type_get(type);
+    copy_collects(self, type);
     if (RARRAY_LEN(own) >= FRONTS_MAX) rb_ary_shift(own);
     rb_ary_push(own, type);
     return type;
@@ -296,7 +304,7 @@ load_part(VALUE self, const compiled_type *type, mp_load_part part, bool collect
     VALUE object;
 
     mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
-    object = mp_load_whole(part, self, &type->shapes, type->codec, collect);
+    object = mp_load_whole(part, self, &type->shapes, type->codec, collect || type->collects);
     RB_GC_GUARD(self);
     RB_GC_GUARD(part.message);
     return object;
@@ -366,7 +374,7 @@ rb_type_read_json(VALUE self, VALUE text, VALUE bytes, VALUE origin, VALUE colle
     part = part_of(NIL_P(bytes) ? mp_json_packed(text, &codec) : bytes);
     places.packed = part.message;
     part.json = &places;
-    object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect));
+    object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect) || type->collects);
     RB_GC_GUARD(self);
     RB_GC_GUARD(text);
     RB_GC_GUARD(part.message);
@@ -458,19 +466,34 @@ rb_internal_load_body(VALUE self, VALUE type_object, VALUE unpacker)
     return object;
 }
 
+/* call-seq: Internal.collects?(type) -> true or false */
+static VALUE
+rb_internal_collects_p(VALUE self, VALUE type)
+{
+    return type_get(type)->collects ? Qtrue : Qfalse;
+}
+
+/* call-seq: Internal.collecting(type) -> type: a new Type, which reports all errors from now on */
+static VALUE
+rb_internal_collecting(VALUE self, VALUE type)
+{
+    ((compiled_type *)type_get(type))->collects = true;
+    return type;
+}
+
 /*
- * call-seq: Internal.read_view(type, view) -> object
+ * call-seq: Internal.read_view(type, view, collect) -> object
  *
  * Loads the part of the message that a View shows, with what the codec of the View says laid over that of the Type.
  */
 static VALUE
-rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
+rb_internal_read_view(VALUE self, VALUE type_object, VALUE view, VALUE collect)
 {
     mp_slice slice = mp_view_slice(view);
     mp_load_part part = {.message = slice.source, .start = slice.offset, .end = slice.offset + slice.size,
                          .root = mp_view_root(view)};
     const compiled_type *type = current_within(&type_object, mp_codec_get(mp_view_data(view)->codec));
-    VALUE object = load_part(type_object, type, part, false);
+    VALUE object = load_part(type_object, type, part, RTEST(collect));
 
     RB_GC_GUARD(view);
     return object;
@@ -617,6 +640,8 @@ Init_manypack_type(void)
     MP_DEFINE_INTERNAL("current_type", rb_internal_current_type, 1);
     MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 5);
     MP_DEFINE_INTERNAL("load_body", rb_internal_load_body, 2);
-    MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
+    MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 3);
+    MP_DEFINE_INTERNAL("collecting", rb_internal_collecting, 1);
+    MP_DEFINE_INTERNAL("collects?", rb_internal_collects_p, 1);
     MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);
 }

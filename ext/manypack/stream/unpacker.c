@@ -9,8 +9,8 @@
 #include "stream/unpacker_object.h"
 #include "stream/unpacker_read.h"
 
-static VALUE sym_as, sym_view;
-static ID id_load, id_loader, id_codec_of_loader, id_loader_knowing, id_strict;
+static VALUE sym_as, sym_view, sym_collect;
+static ID id_load, id_collecting, id_loader, id_codec_of_loader, id_loader_knowing, id_strict;
 
 /* The stream for methods that do more than read, which an Unpacker for the body of an ext refuses. */
 static mp_stream *
@@ -43,6 +43,7 @@ take_as(VALUE *options)
     if (MP_LIKELY(as == Qundef)) return 0;
     *options = rb_hash_dup(*options);
     rb_hash_delete(*options, sym_as);
+    if (RTEST(rb_hash_delete(*options, sym_collect))) as = rb_funcall(mp_mArguments, id_collecting, 1, as);
     if (NIL_P(as)) return 0;
     if (as == sym_view) return Qtrue;
     if (rb_respond_to(as, id_load)) return as;
@@ -760,6 +761,8 @@ Init_manypack_unpacker(void)
     rb_include_module(cUnpacker, rb_mEnumerable);
     sym_as = ID2SYM(rb_intern("as"));
     sym_view = ID2SYM(rb_intern("view"));
+    sym_collect = ID2SYM(rb_intern("collect"));
+    id_collecting = rb_intern("collecting");
     id_load = rb_intern("load");
     id_loader = rb_intern("loader");
     id_codec_of_loader = rb_intern("codec_of_loader");

@@ -120,7 +120,23 @@ module Manypack
       end
       options = options.to_h.slice(:codec, *CODEC_OPTIONS)
       codec = options.delete(:codec) || codec
-      codec || !options.empty? ? type.with(codec: codec, **options) : type
+      codec || !options.empty? ? changed(type, codec: codec, **options) : type
+    end
+
+    # Returns the Type with other options. It collects errors if the Type does.
+    def self.changed(type, **options)
+      Internal.collects?(type) ? Internal.collecting(type.with(**options)) : type.with(**options)
+    end
+    private_class_method :changed
+
+    # Returns a Type that reports all errors of a message, for the option +collect+ beside +as+. Raises ArgumentError for
+    # what is no Type.
+    def self.collecting(as)
+      type = type_of(as)
+      return Internal.collecting(type.with) if type
+
+      refuse(ArgumentError.new("collect has no effect without as: a Record or another Type; " \
+                               "#{Hints.for(:option, :collect)}"))
     end
 
     # Returns the Codec whose limits hold for the bytes of a message that is loaded later: that of a Type, which
@@ -134,7 +150,7 @@ module Manypack
     # for what is no Type and has no Codec.
     def self.loader_knowing(loader, codec)
       type = type_of(loader)
-      return type.with(codec: codec) if type
+      return changed(type, codec: codec) if type
 
       refuse(ArgumentError.new("register_type has no effect on what #{loader.inspect} loads: its method load has to " \
                                "know the ext type"))
@@ -145,10 +161,12 @@ module Manypack
     # codec:: the Codec of the front; nil if it has only a default, which the option +codec+ replaces
     # lenient:: true if the front has the name MessagePack
     def self.unpack_as(source, codec, options, lenient)
-      check_options(options, [:as, *CODEC_OPTIONS]) if codec
+      check_options(options, [:as, :collect, *CODEC_OPTIONS]) if codec
       options = { codec: codec, **options }
       options = Lenient.options(options) if lenient
       as = options.delete(:as)
+      collect = options.delete(:collect)
+      as = collecting(as) if collect
       changed = codec(options[:codec], options.except(:codec), packs: false, looks: as)
       string = String.try_convert(source)
       readable = source.respond_to?(:readpartial) || source.respond_to?(:read)

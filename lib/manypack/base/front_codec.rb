@@ -29,10 +29,13 @@ module Manypack
     # own:: further options of the front, which an error may suggest
     # defaults:: options for which neither the Codec, nor a Type, nor +options+ say anything
     def initialize(as, codec, options, *own, defaults: nil)
+      collect = options[:collect]
+      options = options.except(:collect)
       Unpacker.new(as: as) # raises TypeError for an object without load
       made = Arguments.codec(codec, options, :as, *own, packs: false, looks: as, defaults: defaults)
       loader = Arguments.loader(as, nil, codec ? { codec: codec, **options } : options)
       @type = completed(Arguments.type_of(loader), defaults)
+      @type = Arguments.collecting(@type) if collect
       @codec = FrontCodec.new(codec, made)
       @as = as
       freeze
@@ -43,6 +46,15 @@ module Manypack
       return @type.load(bytes) if @type
 
       @as.nil? ? @codec.now.unpack(bytes) : @codec.now.unpack(bytes, as: @as)
+    end
+
+    # Returns the object of a JSON text. Raises the errors of Type#load_json.
+    def load_json(text)
+      return @type.load_json(text) if @type
+
+      codec = @codec.now
+      bytes = codec.from_json(text)
+      @as.nil? ? codec.unpack(bytes) : codec.unpack(bytes, as: @as)
     end
 
     # Returns the most bytes that a message may have, or nil.

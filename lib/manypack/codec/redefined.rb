@@ -86,8 +86,8 @@ module Manypack
         member&.reset
       end
 
-      def unpack(data, as: nil)
-        return factory.codec(**options.to_h).unpack(data, as: as) unless as.nil?
+      def unpack(data, as: nil, collect: nil)
+        return factory.codec(**options.to_h).unpack(data, as: as, collect: collect) unless as.nil? && collect.nil?
 
         member = unpacker
         member.feed(data)

@@ -37,8 +37,8 @@ module Manypack
       end
 
       # Returns a Proc that makes the Run, after it has raised for arguments of the call.
-      def self.maker(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, on_worker_start: nil,
-                     **options)
+      def self.maker(source, work, ordered: true, codec: nil, factory: nil, as: nil, collect: nil, packs: false,
+                     on_worker_start: nil, **options)
         Arguments.check_source(source)
         work = Callable.of(work)
         Callable.of(on_worker_start)
@@ -46,6 +46,7 @@ module Manypack
         raise ArgumentError, "give codec or factory, not both" if codec && factory
 
         Unpacker.new(as: as) # raises TypeError here and not in a worker
+        as = Arguments.collecting(as) if collect
         Arguments.check_codec(codec) if codec
         Arguments.check_factory(factory) if factory
         codec ||= factory.codec if factory

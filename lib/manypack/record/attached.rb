@@ -51,6 +51,12 @@ module Manypack
           record.from(object, **options)
         end
 
+        # Loads an object from the JSON text in a file, as Type#load_json_file does.
+        def load_json_file(path, options = nil)
+          Arguments.refuse_block(record, :load_json_file) if block_given?
+          record.load_json_file(path, options)
+        end
+
         # Yields the object of each JSON text of an io or a file, as Type#foreach_json does.
         def foreach_json(source, **options, &block)
           record.foreach_json(source, **options, &block)

@@ -195,6 +195,23 @@ module Manypack
       changed_for(options, :lax, :collect, doing: :from).take(object, lax, collect)
     end
 
+    # Loads the object of the JSON text in a file, which may be compressed as for Manypack.foreach.
+    #
+    # path:: the path of the file
+    # options:: those of Type#load_json
+    #
+    # Raises the errors of Type#load_json, and what File.open raises.
+    #
+    #   File.write("ids.json", "[1, 2]")
+    #   Manypack::Type[[Integer]].load_json_file("ids.json") #=> [1, 2]
+    def load_json_file(path, options = nil)
+      Arguments.refuse_block(self, :load_json_file) if block_given?
+      path = Arguments.path_of(path, "foreach_json(io) reads an io, and load_json(io.read) one text")
+      with_options_of_json(options || {}) do |type, collect|
+        type.read_json(Files.read(path) { |io| JSONTexts.new(type.codec, io).read }, nil, nil, collect)
+      end
+    end
+
     # Yields the object of each JSON text of an io or a file, and returns nil. Without a block it returns an Enumerator.
     # Memory holds one object and what was read of the next texts.
     #

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+#--
+# Errors as problem details (RFC 9457), for the files that speak HTTP.
+#++
+module Manypack
+  # What a client that sent something wrong is told: application/problem+json.
+  module Problem # :nodoc:
+    TYPE = "application/problem+json"
+
+    # Returns the status of the response to what raised a DecodeError.
+    def self.status_of(error)
+      case error
+      when LimitError then 413
+      when RecordError then 422
+      else 400
+      end
+    end
+
+    # Returns the problem as a Hash. An error of a Record has an entry for each of its errors.
+    def self.of(error, status, title)
+      problem = { "title" => text(title), "status" => status }
+      return problem.merge("detail" => text(Excerpt.of(error.message))) unless error.is_a?(RecordError)
+
+      errors = error.details.map do |one|
+        pointer = one[:pointer] && "##{one[:pointer]}"
+        { "detail" => text(one[:message]), "pointer" => pointer, "code" => one[:code].name }.compact
+      end
+      problem.merge("detail" => text(Excerpt.of(error.sentence)), "errors" => errors)
+    end
+
+    # Returns a text as the UTF-8 that JSON has.
+    def self.text(text)
+      String.new(text, encoding: Encoding::UTF_8).scrub
+    end
+    private_class_method :text
+
+    # Returns the same as a JSON text.
+    def self.json(...)
+      Manypack.to_json(Manypack.pack(of(...)))
+    end
+  end
+  private_constant :Problem
+end
