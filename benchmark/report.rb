@@ -56,7 +56,7 @@ class Report
     "pools" => "As Rails calls it", "streams" => "Streams",
     "calls" => "One call at a time", "skip" => "Skipping",
     "middle" => "Messages that come once", Workload::LOOKS => "Looking into one String again and again",
-    Workload::RECORDS => "Objects of a program's classes", "start" => "Loading"
+    Workload::RECORDS => "Objects of a program's classes", Workload::JSON_TEXTS => "JSON", "start" => "Loading"
   }.freeze
 
   OPERATIONS = {
@@ -68,6 +68,8 @@ class Report
     "to objects" => "bytes to objects", "lazily" => "bytes to lazy objects, unread",
     "lazily, three of 11 fields" => "bytes to lazy objects, three of 11 fields read",
     "from objects" => "objects to bytes",
+    "from_json" => "JSON to bytes, or to objects", "to_json" => "bytes, or objects, to JSON",
+    "load_json" => "JSON to objects of classes", "dump_json" => "objects of classes to JSON",
     "unpack_registering" => "unpack, by a new Unpacker that registers the type",
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze

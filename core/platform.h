@@ -273,6 +273,37 @@ mp_block_other_than_digits(mp_block block)
 
     return (uint64_t)(unsigned)_mm_movemask_epi8(digit) ^ 0xffff;
 }
+
+/* Marks the first n bytes. */
+MP_INLINE mp_block
+mp_block_first(unsigned n)
+{
+    static const uint8_t marks[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+
+    return mp_block_load(marks + 16 - n);
+}
+
+/* The first n bytes of one block, then the bytes of another one. */
+MP_INLINE mp_block
+mp_block_join(mp_block first, unsigned n, mp_block then)
+{
+    return _mm_or_si128(_mm_and_si128(mp_block_first(n), first), _mm_andnot_si128(mp_block_first(n), then));
+}
+
+/* The number of 16 digits that the first n are, followed by zeros. Joins pairs, then fours, then eights. */
+MP_INLINE uint64_t
+mp_block_number(mp_block digits, unsigned n)
+{
+    __m128i value = _mm_and_si128(mp_block_first(n), _mm_xor_si128(digits, _mm_set1_epi8('0')));
+    __m128i tens = _mm_mullo_epi16(_mm_and_si128(value, _mm_set1_epi16(0xff)), _mm_set1_epi16(10));
+    __m128i pairs = _mm_add_epi16(tens, _mm_srli_epi16(value, 8));
+    __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+    __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+    uint64_t both;
+
+    _mm_storel_epi64((__m128i *)(void *)&both, eights);
+    return (both & UINT32_MAX) * 100000000 + (both >> 32);
+}
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(MP_PLAIN_C) && !defined(__AARCH64EB__)
 #include <arm_neon.h>
 #define MP_HAS_BLOCKS true
@@ -336,6 +367,8 @@ mp_block_other_than_digits(mp_block block)
 {
     return mp_block_mask(vcgtq_u8(veorq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9)));
 }
+#define mp_block_join(first, n, then) ((void)(first), (void)(n), then)
+#define mp_block_number(digits, n) ((void)(digits), (void)(n), UINT64_C(0))
 #else
 #define MP_HAS_BLOCKS false
 #define MP_MASK_STEP 1
@@ -346,6 +379,8 @@ typedef struct {
 #define mp_block_high(block) ((void)(block), UINT64_C(0))
 #define mp_block_ink(block) ((void)(block), UINT64_C(0))
 #define mp_block_other_than_digits(block) ((void)(block), UINT64_C(0))
+#define mp_block_join(first, n, then) ((void)(first), (void)(n), then)
+#define mp_block_number(digits, n) ((void)(digits), (void)(n), UINT64_C(0))
 
 MP_INLINE mp_block
 mp_block_load(const uint8_t *p)

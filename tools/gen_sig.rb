@@ -25,7 +25,7 @@ module GenSig
     next LIMITS unless name
 
     type = if NUMBERS.include?(kind) then "Integer?"
-           elsif kind == "BYTES_AS" then "(:error | :base64 | :hex)?"
+           elsif kind == "BYTES_AS" then "(:error | :base64 | :hex#{" | :name" if name == "ext"})?"
            elsif values.include?('"') then "(#{values.scan(/\w+(?=")/).map { |value| ":#{value}" }.join(" | ")})?"
            else "bool?"
            end

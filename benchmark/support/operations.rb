@@ -194,6 +194,31 @@ class ToObjects < Custom
   end
 end
 
+# JSON text to bytes or objects, or those to text: a contender has a Proc for each way. A text that is read is a new
+# String each time.
+class JSONText < Custom
+  def initialize(name)
+    super(name, :json) { |contender, payload| contender.json(name, payload) }
+  end
+
+  def check(contender, payload)
+    result = argument(contender, payload).call
+    document = payload.respond_to?(:document) ? payload.document : payload
+    { bytes: JSON.generate(document).bytesize, same: nil } if same?(result, payload, document)
+  end
+
+  private
+
+  # One library or the other writes a digit more of a Float: texts are compared by what they say.
+  def same?(result, payload, document)
+    case name
+    when "from_json" then (result.is_a?(String) ? Manypack.unpack(result) : result) == document
+    when "load_json" then payload.same?(result)
+    else JSON.parse(result) == JSON.parse(JSON.generate(document))
+    end
+  end
+end
+
 # Going past a document without wanting it.
 class Skip < Call
   ANSWER = 42

@@ -32,6 +32,8 @@ class Workload
   STARTING = [Start.new].freeze
   CALLING = Payloads::Calls::MESSAGES.map { |name, message| OneCall.new(name, message) }.freeze
   ONCE = [OneCall.new("once", nil, Payloads::Middle::COPIES)].freeze
+  TEXTS = %w[from_json to_json].map { |name| JSONText.new(name) }.freeze
+  TEXTS_OF_OBJECTS = %w[load_json dump_json].map { |name| JSONText.new(name) }.freeze
   LOADING = [ToObjects.new("to objects")].freeze
   ROWS = [*LOADING, ToObjects.new("lazily"), ToObjects.new("lazily, three of 11 fields"),
           ToObjects.new("from objects")].freeze
@@ -45,6 +47,7 @@ class Workload
 
   GROWTH = "growth"
   RECORDS = "records"
+  JSON_TEXTS = "json"
   LOOKS = "looks"
   SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
             "10 MB" => 10_000_000, "100 MB" => 100_000_000 }.freeze
@@ -64,7 +67,7 @@ class Workload
   # Returns all cases by their ids.
   def cases
     @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *middle, *typed, *pooled,
-                *streams, *calls, *starts, *records, *growth].to_h { |one| [one.id, one] }
+                *streams, *calls, *starts, *records, *texts, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -159,6 +162,20 @@ class Workload
     [one(RECORDS, "twitter, 11 fields", LOADING) { Payloads::Classes.twitter(twitter.call) },
      (one(RECORDS, "citm_catalog", LOADING) { Payloads::Classes.catalog(read(catalog)) } if catalog),
      one(RECORDS, "1,000 rows", ROWS, &rows)].compact
+  end
+
+  # JSON beside json.
+  def texts
+    typed = records.map { |one| [one, one.name == "1,000 rows" ? TEXTS_OF_OBJECTS : TEXTS_OF_OBJECTS.first(1)] }
+    [*real_or_made.map { |name, build| one(JSON_TEXTS, name, TEXTS, &build) },
+     one(JSON_TEXTS, "small", TEXTS) { { "id" => 1, "name" => "Ada" } },
+     *typed.map { |record, ways| one(JSON_TEXTS, record.name, ways, &record.build) },
+     one(JSON_TEXTS, "small object", TEXTS_OF_OBJECTS) { Payloads::Classes.small }]
+  end
+
+  def real_or_made
+    real = documents.to_h { |one| [one.name, one.build] }.slice("twitter", "citm_catalog", "canada")
+    real.empty? ? %w[Twitter Geo].to_h { |name| [name, -> { Payloads.documents.fetch(name) }] } : real
   end
 
   def one(group, name, operations, &build)

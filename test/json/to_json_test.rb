@@ -99,6 +99,29 @@ class ToJSONTest < Minitest::Test
     assert_equal '["6162"]', Manypack.to_json(bytes, ext: :hex)
   end
 
+  Point = Struct.new(:x)
+
+  # A class without a name, and a type without a class, have the number of the type.
+  def test_an_ext_has_the_name_of_its_class
+    factory = Manypack::Factory.new
+    [Point, Class.new].each.with_index(1) { |klass, type| factory.register_type(type, klass, packer: ->(_) { "ab" }, unpacker: ->(_) { 1 }) }
+    bytes = Manypack.pack([1, 2, 3].to_h { |type| ["t#{type}", Manypack::ExtensionValue.new(type, "a" * type)] })
+    expected = { "t1" => { "ToJSONTest::Point" => "YQ==" }, "t2" => { "2" => "YWE=" }, "t3" => { "3" => "YWFh" } }
+    assert_equal JSON.generate(expected), factory.to_json(bytes, ext: :name)
+    assert_equal JSON.pretty_generate(expected), factory.to_json(bytes, ext: :name, pretty: true)
+    assert_equal expected, Manypack.unpack(Manypack.from_json(factory.to_json(bytes, ext: :name)))
+    assert_equal '{"1":"YQ=="}', Manypack.to_json(Manypack.pack(Manypack::ExtensionValue.new(1, "a")), ext: :name)
+  end
+
+  def test_an_object_of_an_ext_is_no_key_and_counts_as_a_level
+    key = "\x81\xD4\x01a\x01".b
+    assert_equal '{"YQ==":1}', Manypack.to_json(key, ext: :base64)
+    assert_raises(Manypack::UnexpectedTypeError) { Manypack.to_json(key, ext: :name) }
+    assert_raises(Manypack::StackError) { Manypack.to_json("\x91\xD4\x01a".b, ext: :name, max_depth: 1) }
+    assert_equal '{"1970-01-01T00:00:00Z":1}', Manypack.to_json("\x81\xD6\xFF\0\0\0\0\x01".b, ext: :name, timestamp: true)
+    assert_raises(ArgumentError) { Manypack.to_json("\xC0".b, bin: :name) }
+  end
+
   def test_a_timestamp_is_an_error_or_rfc_3339
     times = [Time.at(0), Time.at(1_700_000_000, 5, :nsec), Time.at(1, 120, :millisecond), Time.at(-1), Time.utc(1, 1, 1),
              Time.utc(9999, 12, 31, 23, 59, 59), Time.utc(2024, 2, 29), Time.utc(2000, 3, 1), Time.utc(1900, 2, 28)]

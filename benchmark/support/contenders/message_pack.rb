@@ -146,6 +146,17 @@ module Contenders
       end
     end
 
+    # Returns a Proc for each way of JSON, of a document or of objects.
+    def self.json(operation, payload)
+      text = JSON.generate(payload.respond_to?(:document) ? payload.document : payload)
+      case operation
+      when "from_json" then -> { Manypack.from_json(text.dup) }
+      when "to_json" then pack(payload).then { |bytes| -> { Manypack.to_json(bytes) } }
+      when "load_json" then payload.type.call.then { |type| -> { type.load_json(text.dup) } }
+      else [payload.type.call, payload.objects].then { |type, objects| -> { type.dump_json(objects) } }
+      end
+    end
+
     def self.lazily(operation, type, bytes)
       return -> { type.load(bytes) } if operation == "lazily"
 

@@ -16,6 +16,17 @@ module Contenders
     def self.pack(object) = JSON.generate(object)
     def self.unpack(bytes) = JSON.parse(bytes)
     def self.decode(bytes, symbols) = JSON.parse(bytes, symbolize_names: symbols)
+
+    # Returns a Proc for each way of JSON, of a document or of objects.
+    def self.json(operation, payload)
+      text = JSON.generate(payload.respond_to?(:document) ? payload.document : payload)
+      case operation
+      when "from_json" then -> { JSON.parse(text.dup) }
+      when "to_json" then -> { JSON.generate(payload) }
+      when "load_json" then -> { payload.by_hand.call(decode(text.dup, payload.symbols)) }
+      else payload.objects.then { |all| -> { JSON.generate(all.is_a?(Array) ? all.map(&:to_h) : all.to_h) } }
+      end
+    end
   end
 
   # The oj gem, by its fast parser.

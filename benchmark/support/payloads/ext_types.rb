@@ -83,7 +83,7 @@ module Payloads
   Typed = Struct.new(:document, :symbols, :type, :by_hand, keyword_init: true) do
     # Returns the document as by_hand takes it.
     def decoded
-      symbols ? document.map { |row| row.transform_keys(&:to_sym) } : document
+      symbols ? JSON.parse(JSON.generate(document), symbolize_names: true) : document
     end
 
     def objects = by_hand.call(decoded)
@@ -118,6 +118,7 @@ module Payloads
     Page = define(:statuses)
     Tweet = define(*TWEET.keys)
     Row = define(*ROW.keys)
+    Named = define(:id, :name)
     Price = define(:amount, :audienceSubCategoryId, :seatCategoryId)
     Area = define(:areaId, :blockIds)
     SeatCategory = define(:areas, :seatCategoryId)
@@ -155,6 +156,12 @@ module Payloads
       rows = Array.new(count) { ROW.keys.to_h { |name| [name.name, Rows.words(random, 2)] } }
       Typed.new(document: rows, symbols: true, type: -> { Manypack::Type[[record(Row, **ROW)]] },
                 by_hand: ->(hashes) { hashes.map { |hash| Row.new(**hash) } })
+    end
+
+    # As small as a message of a service.
+    def small
+      Typed.new(document: { "id" => 1, "name" => "Ada" }, symbols: true, by_hand: ->(hash) { Named.new(**hash) },
+                type: -> { record(Named, id: Integer, name: String) })
     end
 
     def performance(hash)

@@ -246,13 +246,15 @@ keys_of(VALUE value, size_t row, int api)
 }
 
 static uint64_t
-bytes_as_of(VALUE value, const char *option)
+bytes_as_of(VALUE value, size_t row)
 {
-    uint64_t way = 0;
+    bool ext = rows[row].bit == MP_JSON_EXT;
+    uint64_t way = 0, ways = ext ? MP_BYTES_WAYS : MP_BYTES_NAMED;
 
-    while (way < MP_BYTES_WAYS && bytes_as_names[way] != value) way++;
-    if (way == MP_BYTES_WAYS) {
-        rb_raise(rb_eArgError, "%s must be :error, :base64 or :hex, got %+" PRIsVALUE, option, value);
+    while (way < ways && bytes_as_names[way] != value) way++;
+    if (way == ways) {
+        rb_raise(rb_eArgError, "%s must be :error, :base64%s, got %+" PRIsVALUE, rows[row].name,
+                 ext ? ", :hex or :name" : " or :hex", value);
     }
     return way;
 }
@@ -284,7 +286,7 @@ value_of(VALUE value, size_t row, int api)
       case LARGE: return mp_large(value, rows[row].name);
       case STRICTNESS: return strict_of(value, row);
       case KEYS: return keys_of(value, row, api);
-      case BYTES_AS: return bytes_as_of(value, rows[row].name);
+      case BYTES_AS: return bytes_as_of(value, row);
       default: return flag_of(value, row, api);
     }
 }
@@ -560,6 +562,7 @@ Init_manypack_options(void)
     bytes_as_names[MP_BYTES_ERROR] = ID2SYM(rb_intern("error"));
     bytes_as_names[MP_BYTES_BASE64] = ID2SYM(rb_intern("base64"));
     bytes_as_names[MP_BYTES_HEX] = ID2SYM(rb_intern("hex"));
+    bytes_as_names[MP_BYTES_NAMED] = ID2SYM(rb_intern("name"));
     set_all_defaults();
     rb_define_const(mp_mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
     rb_define_const(mp_mArguments, "OPTION_OF_CODECS", codec_names_hash());

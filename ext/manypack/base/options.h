@@ -11,8 +11,11 @@
 #define MP_UNTRUSTED_DEPTH 32
 #define MP_MAX_MAX_DEPTH 100000
 
-/* How to_json writes bytes that are not text: as an error, or as a string in base64 or hexadecimal. */
-typedef enum { MP_BYTES_ERROR, MP_BYTES_BASE64, MP_BYTES_HEX, MP_BYTES_WAYS } mp_bytes_as;
+/*
+ * How to_json writes bytes that are not text: as an error, or as a string in base64 or hexadecimal; and those of an ext
+ * also as an object of one pair, the name of the class and the string in base64.
+ */
+typedef enum { MP_BYTES_ERROR, MP_BYTES_BASE64, MP_BYTES_HEX, MP_BYTES_NAMED, MP_BYTES_WAYS } mp_bytes_as;
 
 /* Options of JSON, packed into one word so that an Unpacker, which reads none of them, still fits its slot. */
 typedef enum {

@@ -44,6 +44,7 @@ void
 mp_window_init_result(mp_window *w, size_t n)
 {
     mp_window_init(w);
+    if (n <= sizeof(w->words)) return;
     w->string = hidden_string(n);
     window_on_string(w, 0);
 }
@@ -53,6 +54,7 @@ mp_window_result(mp_window *w)
 {
     size_t size = mp_out_size(&w->out);
 
+    if (!w->string) return rb_str_new((const char *)w->out.start, (long)size);
     rb_str_set_len(w->string, (long)size);
     if (rb_str_capacity(w->string) / 2 > size) rb_str_resize(w->string, (long)size);
     return rb_obj_reveal(w->string, rb_cString);

@@ -22,10 +22,10 @@ MP_STATIC_ASSERT(window_begins_with_its_out, offsetof(mp_window, out) == 0);
 
 void mp_window_init(mp_window *w);
 
-/* Starts on a String with room for n bytes, so that mp_window_result need not copy. */
+/* Starts on a String with room for n bytes, unless the words have it, so that mp_window_result need not copy much. */
 void mp_window_init_result(mp_window *w, size_t n);
 
-/* Makes a String of the bytes. Only for a window of mp_window_init_result. */
+/* Makes a binary String of the bytes, and ends the window. */
 VALUE mp_window_result(mp_window *w);
 
 #endif

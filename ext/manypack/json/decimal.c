@@ -84,30 +84,37 @@ decimal_of(uint64_t bits)
     return shortest(mantissa, exponent ? -places : 1 - BIAS, !fraction && exponent > 1);
 }
 
-static decimal
-without_zeros(decimal d)
+/* Removes as many zeros as a power of ten has, again and again. The power is a constant: no division is left. */
+MP_INLINE decimal
+divided(decimal d, uint32_t power, int zeros)
 {
-    static const struct { uint64_t power; int zeros; } steps[] = {{100000000, 8}, {10000, 4}, {100, 2}, {10, 1}};
-
-    if (d.digits % 10) return d;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        while (d.digits % steps[i].power == 0) {
-            d.digits /= steps[i].power;
-            d.exponent += steps[i].zeros;
-        }
+    while (d.digits % power == 0) {
+        d.digits /= power;
+        d.exponent += zeros;
     }
     return d;
 }
 
-/* Writes n digits with a point after the first `before` of them. */
-static uint8_t *
-put_with_point(uint8_t *to, uint64_t digits, unsigned n, unsigned before)
+static decimal
+without_zeros(decimal d)
 {
-    uint8_t *end = mp_put_many_digits(to + 1, digits, n);
+    if (d.digits % 10) return d;
+    return divided(divided(divided(divided(d, 100000000, 8), 10000, 4), 100, 2), 10, 1);
+}
 
-    for (unsigned i = 0; i < before; i++) to[i] = to[i + 1]; /* no memmove, whose words would wait for these stores */
-    to[before] = '.';
-    return end;
+/*
+ * Writes a number from 1 on that has a fraction. No integer lies between it and its shortest decimal, because that
+ * integer would be nearer to itself: both have the same whole part.
+ */
+static uint8_t *
+put_mixed(uint8_t *to, decimal d, double real)
+{
+    uint64_t whole = (uint64_t)real;
+    unsigned places = (unsigned)-d.exponent;
+
+    to = mp_put_decimal_uint(to, whole);
+    *to = '.';
+    return mp_put_many_digits(to + 1, d.digits - whole * MP_TENS[places], places);
 }
 
 /* Writes n digits with some zeros between them and the point. */
@@ -130,8 +137,11 @@ put_whole(uint8_t *to, uint64_t digits, unsigned n, unsigned zeros)
 static uint8_t *
 put_with_exponent(uint8_t *to, uint64_t digits, unsigned n, int exponent)
 {
-    to = put_with_point(to, digits, n, 1);
-    if (n == 1) to--;
+    uint8_t *end = mp_put_many_digits(to + 1, digits, n);
+
+    to[0] = to[1];
+    to[1] = '.';
+    to = n == 1 ? end - 1 : end;
     *to++ = 'e';
     *to++ = exponent < 0 ? '-' : '+';
     return mp_put_decimal_uint(to, (uint64_t)(exponent < 0 ? -exponent : exponent));
@@ -149,13 +159,14 @@ mp_put_double(uint8_t *to, double real)
     to += bits >> 63;
     if (!(bits << 1)) return (uint8_t *)memcpy(to, "0.0", 3) + 3;
     d = without_zeros(decimal_of(bits));
+    if (real < 0) real = -real;
+    if (d.exponent < 0 && real >= 1) return put_mixed(to, d, real);
     n = mp_digits(d.digits);
     first = d.exponent + (int)n - 1;
     if (d.exponent >= 0) {
         return first < 15 ? put_whole(to, d.digits, n, (unsigned)d.exponent)
                           : put_with_exponent(to, d.digits, n, first);
     }
-    if (first >= 0) return put_with_point(to, d.digits, n, (unsigned)first + 1);
     if (d.exponent <= -7 && first <= -10) return put_with_exponent(to, d.digits, n, first);
     return put_fraction(to, d.digits, n, (unsigned)(-first - 1));
 }

@@ -190,17 +190,6 @@ mp_json_unescape(mp_json_cursor *c, const mp_json_string *string, uint8_t *to, s
 /* The largest power of ten that fits 64 bits, which has 20 digits. */
 #define TEN_TO_19 UINT64_C(10000000000000000000)
 
-static const uint32_t POWERS_OF_TEN[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-
-/* The value of eight digits, given as bytes from 0 to 9, the first one highest. Joins pairs, fours, then all. */
-MP_INLINE uint64_t
-eight_digits(uint64_t word)
-{
-    word = (word >> 8 & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (word & UINT64_C(0x00ff00ff00ff00ff));
-    word = (word >> 16 & UINT64_C(0x0000ffff0000ffff)) * 100 + (word & UINT64_C(0x0000ffff0000ffff));
-    return (word >> 32) * 10000 + (word & UINT64_C(0xffffffff));
-}
-
 /*
  * Appends the digits at p to a number, which wraps around. Returns the place after them. Reads eight bytes at once, and
  * shifts out those after the digits, so that zeros lead: branches on the number of digits would be mispredicted.
@@ -214,54 +203,14 @@ pass_digits(const uint8_t *p, const uint8_t *end, uint64_t *number)
 
         if (others) {
             unsigned n = mp_zeros_above(others) / 8;
-            if (n) *number = *number * POWERS_OF_TEN[n] + eight_digits(word >> (64 - 8 * n));
+            *number = mp_add_digits(*number, word, n);
             return p + n;
         }
-        *number = *number * 100000000 + eight_digits(word);
+        *number = *number * 100000000 + mp_eight_digits_value(word);
         p += 8;
     }
     for (; p < end && (uint8_t)(*p - '0') < 10; p++) *number = *number * 10 + (uint8_t)(*p - '0');
     return p;
-}
-
-/* Appends the n digits at p to a number. Eight bytes must be readable at the last digit. */
-MP_INLINE uint64_t
-add_digits(uint64_t number, const uint8_t *p, unsigned n)
-{
-    for (; n >= 8; n -= 8, p += 8) number = number * 100000000 + eight_digits(mp_load64(p) ^ MP_EACH_BYTE('0'));
-    if (!n) return number;
-    return number * POWERS_OF_TEN[n] + eight_digits((mp_load64(p) ^ MP_EACH_BYTE('0')) >> (64 - 8 * n));
-}
-
-/*
- * Fast path (middle/from_json districts): a number without an exponent and with at most 19 digits. Finds its end
- * before it reads any digit, so that the CPU can start on the next token. NULL for all others. 40 bytes are readable at
- * p, its first digit.
- */
-MP_INLINE const uint8_t *
-read_short(const uint8_t *p, bool negative, mp_json_number *number)
-{
-    uint64_t others = mp_block_other_than_digits(mp_block_load(p)) |
-                      mp_block_other_than_digits(mp_block_load(p + 16)) << 16;
-    unsigned whole, all;
-    bool sure;
-
-    if (!(others & (others - 1))) return NULL;
-    whole = mp_zeros_below(others);
-    if (!whole || whole > 18 || (*p == '0' && whole > 1)) return NULL;
-    number->magnitude = add_digits(0, p, whole);
-    if (p[whole] != '.') {
-        number->kind = negative && number->magnitude ? MP_JSON_NEGATIVE : MP_JSON_UINT;
-        return (p[whole] | 0x20) == 'e' ? NULL : p + whole;
-    }
-    all = mp_zeros_below(others & (others - 1));
-    if (all > 20 || all == whole + 1 || (p[all] | 0x20) == 'e') return NULL;
-    number->magnitude = add_digits(number->magnitude, p + whole + 1, all - whole - 1);
-    number->kind = MP_JSON_REAL;
-    number->real = 0;
-    sure = !number->magnitude || mp_real_of_digits(number->magnitude, -(int64_t)(all - whole - 1), &number->real);
-    if (negative) number->real = -number->real;
-    return sure ? p + all : NULL;
 }
 
 /* Reads an exponent; p is at its e. Once it is far too large, further digits are ignored. */
@@ -343,11 +292,6 @@ mp_json_read_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number)
     if (MP_UNLIKELY(c->nan) && p < c->end && (*p == 'I' || *p == 'N')) return read_no_number(c, from, number);
     digits = p;
     number->from = from;
-    if (MP_HAS_BLOCKS && MP_MASK_STEP == 1 && c->end - p >= 40) {
-        p = read_short(digits, negative, number);
-        if (MP_LIKELY(p != NULL)) return p;
-        p = digits;
-    }
     number->magnitude = 0;
     p = pass_digits(p, c->end, &number->magnitude);
     if (p == digits) return mp_json_expected(c, negative ? "a digit" : "a value", negative ? p : from);

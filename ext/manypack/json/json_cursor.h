@@ -82,6 +82,90 @@ typedef struct {
 /* Reads a number, which starts with a digit or a minus, or NaN or Infinity, if `nan` is set. */
 const uint8_t *mp_json_read_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number);
 
+/*
+ * The value of eight digits, given as bytes from 0 to 9, the first one highest. Joins pairs, then fours, of which one
+ * multiplication adds the first and the third pair, and another the others.
+ */
+MP_INLINE uint64_t
+mp_eight_digits_value(uint64_t word)
+{
+    const uint64_t mask = UINT64_C(0x000000ff000000ff);
+
+    word += (word >> 8) * 10;
+    return ((word & mask) * (10000 + (UINT64_C(1) << 32)) +
+            (word >> 16 & mask) * (1000000 + (UINT64_C(100) << 32))) >> 32;
+}
+
+/* Appends the first n digits of a word to a number, n below 8. */
+MP_INLINE uint64_t
+mp_add_digits(uint64_t number, uint64_t word, unsigned n)
+{
+    static const uint32_t powers_of_ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+    return number * powers_of_ten[n] + mp_eight_digits_value(word >> 8 >> (56 - 8 * n));
+}
+
+/* Appends the n digits at p, n below 24. Eight bytes must be readable after them. */
+MP_INLINE uint64_t
+mp_add_digits_at(uint64_t number, const uint8_t *p, unsigned n)
+{
+    for (; n >= 8; n -= 8, p += 8) {
+        number = number * 100000000 + mp_eight_digits_value(mp_load64(p) ^ MP_EACH_BYTE('0'));
+    }
+    return mp_add_digits(number, mp_load64(p) ^ MP_EACH_BYTE('0'), n);
+}
+
+/* This many bytes must be readable for mp_json_read_short_number. */
+enum { MP_JSON_NUMBER_AHEAD = 40 };
+
+/* Reads a real number whose digits are at p: `whole` before the point, and then those up to the second of `others`. */
+MP_INLINE const uint8_t *
+mp_json_read_short_real(const uint8_t *p, bool negative, unsigned whole, uint64_t others, mp_json_number *number)
+{
+    unsigned digits = mp_zeros_below(others & (others - 1)) - 1;
+    mp_block text = mp_block_join(mp_block_load(p), whole, mp_block_load(p + 1));
+    int exponent = (int)whole - 16;
+    double real = 0;
+
+    if (digits == whole || digits > 19 || whole > 16) return NULL;
+    number->magnitude = mp_block_number(text, digits < 16 ? digits : 16);
+    if (digits > 16) {
+        number->magnitude = mp_add_digits(number->magnitude, mp_load64(p + 17) ^ MP_EACH_BYTE('0'), digits - 16);
+        exponent = (int)whole - (int)digits;
+    }
+    if (number->magnitude && !mp_real_of_digits(number->magnitude, exponent, &real)) return NULL;
+    number->real = mp_double_of_bits(mp_bits_of_double(real) | (uint64_t)negative << 63);
+    number->kind = MP_JSON_REAL;
+    return p + digits + 1;
+}
+
+/*
+ * Fast path (middle/from_json districts): a number without an exponent and with at most 19 digits. Finds its end
+ * before it reads any digit, so that the CPU can start on the next token. NULL for all others.
+ */
+MP_INLINE const uint8_t *
+mp_json_read_short_number(const uint8_t *p, mp_json_number *number)
+{
+    bool negative = *p == '-';
+    const uint8_t *digits = p + negative, *after;
+    uint64_t others = mp_block_other_than_digits(mp_block_load(digits)) |
+                      mp_block_other_than_digits(mp_block_load(digits + 16)) << 16;
+    unsigned whole;
+
+    if (!(others & (others - 1))) return NULL;
+    whole = mp_zeros_below(others);
+    after = digits + whole;
+    if (!whole || (*digits == '0' && whole > 1)) return NULL;
+    if (*after == '.') {
+        after = mp_json_read_short_real(digits, negative, whole, others, number);
+    } else {
+        if (whole > 18) return NULL;
+        number->magnitude = mp_add_digits_at(0, digits, whole);
+        number->kind = negative && number->magnitude ? MP_JSON_NEGATIVE : MP_JSON_UINT;
+    }
+    return after && (*after | 0x20) != 'e' ? after : NULL;
+}
+
 /* --- words ------------------------------------------------------------------------------------------ */
 
 const uint8_t *mp_json_wrong_word(mp_json_cursor *c, const char *word, const uint8_t *p);

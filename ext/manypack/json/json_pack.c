@@ -16,7 +16,7 @@ top(const mp_json_packer *t)
     return (mp_json_frame *)(void *)t->frames.out.pos - 1;
 }
 
-static uint8_t *
+MP_INLINE uint8_t *
 room(mp_json_packer *t, size_t n)
 {
     return mp_out_reserve(&t->out.out, n);
@@ -340,8 +340,16 @@ static void
 put_container_head(mp_json_packer *t, mp_json_frame *container)
 {
     uint8_t head[MP_HEAD_MAX], *to;
-    uint8_t *after = container->map ? mp_put_map_head(head, container->n) : mp_put_array_head(head, container->n);
-    size_t bytes = (size_t)(after - head), elements = size(t) - container->head - container->room;
+    uint8_t *after;
+    size_t bytes, elements;
+
+    if (MP_LIKELY(container->n < 16 && container->room == 1)) {
+        t->out.out.start[container->head] = (uint8_t)((container->map ? 0x80 : 0x90) | container->n);
+        return;
+    }
+    after = container->map ? mp_put_map_head(head, container->n) : mp_put_array_head(head, container->n);
+    bytes = (size_t)(after - head);
+    elements = size(t) - container->head - container->room;
 
     if (MP_UNLIKELY(bytes != container->room)) {
         room(t, MP_HEAD_MAX);
@@ -369,6 +377,17 @@ close_container(mp_json_packer *t, const uint8_t *p)
 
 /* --- values ------------------------------------------------------------------------------------------ */
 
+MP_INLINE void
+put_number(mp_json_packer *t, const mp_json_number *number)
+{
+    uint8_t *to = room(t, MP_HEAD_MAX);
+
+    if (number->kind == MP_JSON_REAL) to = mp_put_float64(to, number->real);
+    else if (number->kind == MP_JSON_UINT) to = mp_put_uint(to, number->magnitude);
+    else to = mp_put_sint(to, (int64_t)(0 - number->magnitude));
+    commit(t, to);
+}
+
 /* Packs an Integer of more than 64 bits, if it has an ext type. */
 static bool
 put_bignum(mp_json_packer *t, const mp_json_number *number, const uint8_t *end)
@@ -392,22 +411,30 @@ put_bignum(mp_json_packer *t, const mp_json_number *number, const uint8_t *end)
     return true;
 }
 
-MP_INLINE const uint8_t *
-put_number(mp_json_packer *t, const uint8_t *p)
+static MP_NOINLINE const uint8_t *
+put_any_number(mp_json_packer *t, const uint8_t *p)
 {
     mp_json_number number;
 
     p = mp_json_read_number(&t->c, p, &number);
     if (!p) return NULL;
-    switch (number.kind) {
-      case MP_JSON_UINT: commit(t, mp_put_uint(room(t, MP_HEAD_MAX), number.magnitude)); break;
-      case MP_JSON_REAL: commit(t, mp_put_float64(room(t, MP_HEAD_MAX), number.real)); break;
-      case MP_JSON_NEGATIVE:
-        commit(t, mp_put_sint(room(t, MP_HEAD_MAX), (int64_t)(0 - number.magnitude)));
-        break;
-      default: return put_bignum(t, &number, p) ? p : NULL;
-    }
+    if (number.kind == MP_JSON_BIGNUM) return put_bignum(t, &number, p) ? p : NULL;
+    put_number(t, &number);
     return p;
+}
+
+MP_INLINE const uint8_t *
+put_short_number(mp_json_packer *t, const uint8_t *p)
+{
+    const uint8_t *after = NULL;
+    mp_json_number number = {.kind = MP_JSON_UINT};
+
+    if (MP_HAS_BLOCKS && MP_MASK_STEP == 1 && t->c.end - p > MP_JSON_NUMBER_AHEAD) {
+        after = mp_json_read_short_number(p, &number);
+    }
+    if (MP_UNLIKELY(!after)) return put_any_number(t, p);
+    put_number(t, &number);
+    return after;
 }
 
 MP_INLINE const uint8_t *
@@ -428,7 +455,7 @@ put_scalar(mp_json_packer *t, const uint8_t *p)
       case 'n': return put_word(t, "null", 4, 0xc0, p);
       case 'f': return put_word(t, "false", 5, 0xc2, p);
       case 't': return put_word(t, "true", 4, 0xc3, p);
-      default: return put_number(t, p);
+      default: return put_short_number(t, p);
     }
 }
 

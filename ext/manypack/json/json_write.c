@@ -29,8 +29,9 @@ typedef struct {
 } place;
 
 void
-mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *end, size_t readable)
+mp_json_writer_init(mp_json_writer *w, const mp_codec *codec, const uint8_t *end, size_t readable)
 {
+    const mp_options *options = &codec->options;
     bool ascii = mp_json_flag(options, MP_JSON_ASCII_ONLY), safe = mp_json_flag(options, MP_JSON_SCRIPT_SAFE);
 
     mp_window_init(&w->frames);
@@ -46,17 +47,18 @@ mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t 
     w->timestamp = options->timestamp;
     w->bin = mp_json_bytes_as(options, MP_JSON_BIN);
     w->ext = mp_json_bytes_as(options, MP_JSON_EXT);
+    w->types = codec->types;
     w->as_terminal = false;
 }
 
 void
 mp_json_writer_for_terminal(mp_json_writer *w, const uint8_t *end)
 {
-    mp_options options;
+    mp_codec codec = {.types = NULL};
 
-    mp_options_init(&options);
-    options.max_depth = MP_TERMINAL_MAX_DEPTH;
-    mp_json_writer_init(w, &options, end, 0);
+    mp_options_init(&codec.options);
+    codec.options.max_depth = MP_TERMINAL_MAX_DEPTH;
+    mp_json_writer_init(w, &codec, end, 0);
     w->style.also = 0x7f;
     w->style.careful = w->style.hidden = true;
     w->as_terminal = true;
@@ -124,19 +126,6 @@ write_bytes(mp_json_writer *w, mp_bytes_as as, const mp_head *head)
 }
 
 static mp_status
-write_ext(mp_json_writer *w, const mp_head *head)
-{
-    mp_timestamp timestamp;
-    mp_status status;
-
-    if (head->ext_type != MP_TIMESTAMP_TYPE || !w->timestamp) return write_bytes(w, w->ext, head);
-    status = mp_timestamp_read(head->payload, head->n, &timestamp);
-    if (status == MP_OK) status = mp_timestamp_check_range(timestamp);
-    if (status == MP_OK) w->to = mp_json_put_timestamp(&w->text.out, w->to, timestamp);
-    return status;
-}
-
-static mp_status
 write_str(mp_json_writer *w, const mp_head *head)
 {
     uint8_t *to = mp_json_put_string(&w->style, &w->text.out, w->to, head->payload, head->n);
@@ -147,6 +136,64 @@ write_str(mp_json_writer *w, const mp_head *head)
     }
     w->to = to;
     return MP_OK;
+}
+
+/* Writes a Ruby String as a string. */
+static mp_status
+write_string(mp_json_writer *w, VALUE string)
+{
+    mp_head head = {.payload = (const uint8_t *)RSTRING_PTR(string), .n = (uint32_t)RSTRING_LEN(string)};
+    const uint8_t *readable = w->style.readable;
+    mp_status status;
+
+    w->style.readable = head.payload + head.n;
+    status = write_str(w, &head);
+    w->style.readable = readable;
+    RB_GC_GUARD(string);
+    return status;
+}
+
+/* The name of the class that the codec has for an ext type, or else the number of the type. */
+static VALUE
+name_of_ext(const mp_types *types, int ext_type)
+{
+    const mp_type *type = types ? mp_types_for_ext(types, ext_type) : NULL;
+    VALUE name = type ? rb_mod_name(type->klass) : Qnil;
+
+    return NIL_P(name) ? rb_obj_as_string(INT2FIX(ext_type)) : name;
+}
+
+/* Writes an ext as an object of one pair. */
+static mp_status
+write_named_ext(mp_json_writer *w, const mp_head *head)
+{
+    mp_status status;
+
+    if (w->depth == w->max_depth) return MP_E_DEPTH;
+    *w->to++ = '{';
+    w->to = put_line(w, w->to, (size_t)w->depth + 1);
+    status = write_string(w, name_of_ext(w->types, head->ext_type));
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    w->to = put(w->to, ": ", 2) - !w->pretty;
+    w->to = mp_json_put_base64(&w->style, &w->text.out, w->to, head->payload, head->n);
+    w->to = put_line(w, w->to, w->depth);
+    *w->to++ = '}';
+    return MP_OK;
+}
+
+static mp_status
+write_ext(mp_json_writer *w, const mp_head *head)
+{
+    mp_timestamp timestamp;
+    mp_status status;
+
+    if (head->ext_type != MP_TIMESTAMP_TYPE || !w->timestamp) {
+        return w->ext == MP_BYTES_NAMED ? write_named_ext(w, head) : write_bytes(w, w->ext, head);
+    }
+    status = mp_timestamp_read(head->payload, head->n, &timestamp);
+    if (status == MP_OK) status = mp_timestamp_check_range(timestamp);
+    if (status == MP_OK) w->to = mp_json_put_timestamp(&w->text.out, w->to, timestamp);
+    return status;
 }
 
 /* Writes a value that is not a container, and moves after it. */
@@ -256,16 +303,9 @@ static mp_status
 write_float_key(mp_json_writer *w)
 {
     mp_wire_row row = MP_WIRE[*w->p];
-    VALUE text = rb_obj_as_string(DBL2NUM(mp_row_real(w->p, row)));
-    mp_head head = {.payload = (const uint8_t *)RSTRING_PTR(text), .n = (uint32_t)RSTRING_LEN(text)};
-    const uint8_t *readable = w->style.readable;
-    mp_status status;
+    mp_status status = write_string(w, rb_obj_as_string(DBL2NUM(mp_row_real(w->p, row))));
 
-    w->style.readable = head.payload + head.n;
-    status = write_str(w, &head);
-    w->style.readable = readable;
     if (status == MP_OK) w->p += row.head;
-    RB_GC_GUARD(text);
     return status;
 }
 
@@ -288,13 +328,14 @@ note_other_key(mp_json_writer *w, size_t from)
 
 /* Writes a key that is no str, as the String that Ruby makes of the object. */
 static MP_NOINLINE mp_status
-write_other_key(mp_json_writer *w, mp_kind kind)
+write_other_key(mp_json_writer *w, mp_kind kind, bool timestamp)
 {
     size_t from = (size_t)(w->to - w->text.out.start);
     bool bytes = kind == MP_BIN || kind == MP_EXT, real = kind == MP_FLOAT32 || kind == MP_FLOAT64;
     mp_status status;
 
     if (kind == MP_ARRAY || kind == MP_MAP || !(bytes || w->stringify)) return MP_E_JSON;
+    if (kind == MP_EXT && w->ext == MP_BYTES_NAMED && !timestamp) return MP_E_JSON;
     if (!bytes && !real) *w->to++ = '"';
     status = real ? write_float_key(w) : write_scalar(w);
     if (status != MP_OK) return status;
@@ -315,7 +356,9 @@ write_any_key(mp_json_writer *w)
     size_t from = (size_t)(w->to - w->text.out.start);
 
     if (MP_UNLIKELY(status != MP_OK)) return status;
-    if (head.kind != MP_STR) return write_other_key(w, head.kind);
+    if (head.kind != MP_STR) {
+        return write_other_key(w, head.kind, w->timestamp && head.ext_type == MP_TIMESTAMP_TYPE);
+    }
     if (MP_UNLIKELY(w->as_terminal) && head.n && *head.payload == '$') return MP_E_JSON;
     status = write_str(w, &head);
     if (MP_UNLIKELY(status != MP_OK)) return status;

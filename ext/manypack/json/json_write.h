@@ -3,7 +3,7 @@
  *
  *   mp_json_writer w;
  *
- *   mp_json_writer_init(&w, &codec->options, end, 0);
+ *   mp_json_writer_init(&w, codec, end, 0);
  *   mp_window_init(&w.text);
  *   while (p < end && (status = mp_json_write(&w, &p)) == MP_OK) ... // the text of one message is in w.text
  *   if (status != MP_OK) ...                                         // p is at the head to blame
@@ -11,7 +11,7 @@
 #ifndef MANYPACK_JSON_WRITE_H
 #define MANYPACK_JSON_WRITE_H
 
-#include "base/options.h"
+#include "codec/codec.h"
 #include "core/status.h"
 #include "json/json_noted.h"
 #include "json/json_scalar.h"
@@ -26,6 +26,7 @@ typedef struct {
     uint32_t max_depth, depth;
     bool nan, pretty, stringify, timestamp, duplicates;
     mp_bytes_as bin, ext;
+    const mp_types *types; /* for the names of exts; may be NULL */
     bool at_key;         /* the head to blame is that of a key */
     bool as_terminal;    /* see mp_json_writer_for_terminal */
     mp_json_noted keys;
@@ -35,7 +36,7 @@ typedef struct {
 enum { MP_JSON_AHEAD = 48 };
 
 /* readable: how many bytes after end may be loaded; they are ignored. The caller makes w->text. */
-void mp_json_writer_init(mp_json_writer *w, const mp_options *options, const uint8_t *end, size_t readable);
+void mp_json_writer_init(mp_json_writer *w, const mp_codec *codec, const uint8_t *end, size_t readable);
 
 /* For the program manypack: fails for values with a notation of its own, and escapes what a terminal would obey. */
 void mp_json_writer_for_terminal(mp_json_writer *w, const uint8_t *end);

@@ -1,17 +1,9 @@
-/*
- * Most numbers are read by the algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
- * Software: Practice and Experience 51 (8), 2021, arXiv:2101.11408. It multiplies the digits by the first 128 bits of a
- * power of ten, and notices when these are too few. Then, and for more than 19 digits, the C library's strtod decides.
- */
+/* Reads decimal numbers that mp_real_of_digits leaves to the C library's strtod. */
 #include "json/real.h"
-
-#include "json/powers_of_ten.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* --- the C library --------------------------------------------------------------------------------- */
 
 /* More digits than are needed to tell on which side of the midpoint between two doubles a number is. */
 enum { DIGITS_MAX = 800 };
@@ -43,56 +35,6 @@ real_of_library(const mp_decimal_text *text)
     if (exponent > 400 || exponent < -2000) return exponent > 0 ? HUGE_VAL : 0;
     snprintf(digits + n, sizeof(digits) - n, "e%d", (int)exponent);
     return strtod(digits, NULL);
-}
-
-/* --- Eisel and Lemire ------------------------------------------------------------------------------ */
-
-enum { MANTISSA_BITS = 52, INFINITE = 0x7ff, BIAS = 1023 };
-
-/*
- * digits, of which the highest bit is set, times 10^exponent: its first 128 bits. False if they may be too few. The
- * algorithm needs powers that are rounded down, only those from 10^-27 to 10^-1 are rounded up.
- */
-MP_INLINE bool
-scaled(uint64_t digits, int64_t exponent, uint64_t *high, uint64_t *low)
-{
-    const mp_power *power = &MP_POWERS_OF_TEN[exponent - MP_POWER_LEAST];
-    const uint64_t spare = UINT64_MAX >> (MANTISSA_BITS + 3);
-
-    *high = mp_multiply(digits, power->high, low);
-    if ((*high & spare) == spare) {
-        bool enough = exponent >= -27 && exponent <= 55;
-        uint64_t ignored, more = mp_multiply(digits, enough ? power->low : power->low - 1, &ignored);
-
-        *low += more;
-        *high += more > *low;
-        return *low != UINT64_MAX || enough;
-    }
-    return true;
-}
-
-bool
-mp_real_of_digits(uint64_t digits, int64_t exponent, double *real)
-{
-    unsigned zeros = mp_zeros_above(digits), shift;
-    uint64_t high, low, mantissa;
-    int64_t power;
-
-    if (exponent < MP_POWER_LEAST || exponent > MP_POWER_MOST) return false;
-    if (!scaled(digits << zeros, exponent, &high, &low)) return false;
-    shift = (unsigned)(high >> 63) + 64 - MANTISSA_BITS - 3;
-    mantissa = high >> shift;
-    power = ((217706 * exponent) >> 16) + 64 + (int64_t)(high >> 63) - zeros + BIAS - 1;
-    if (power <= 0) return false;
-    if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << shift == high) mantissa--;
-    mantissa = (mantissa + (mantissa & 1)) >> 1;
-    if (mantissa >> (MANTISSA_BITS + 1)) {
-        mantissa >>= 1;
-        power++;
-    }
-    if (power >= INFINITE) return false;
-    *real = mp_double_of_bits((uint64_t)power << MANTISSA_BITS | (mantissa & (((uint64_t)1 << MANTISSA_BITS) - 1)));
-    return true;
 }
 
 double

@@ -76,9 +76,8 @@ write_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice s
     const uint8_t *p = start, *end = start + slice.size;
     mp_status status;
 
-    mp_json_writer_init(w, &codec->options, end, readable);
-    if (readable) mp_window_init(&w->text);
-    else mp_window_init_result(&w->text, slice.size + slice.size / 4 + MP_JSON_ROOM);
+    mp_json_writer_init(w, codec, end, readable);
+    mp_window_init_result(&w->text, slice.size + slice.size / 4 + MP_JSON_ROOM);
     status = mp_json_write(w, &p);
     if (MP_UNLIKELY(status != MP_OK)) {
         mp_blame blame = mp_blame_of(start, p, end, 0);
@@ -113,11 +112,8 @@ write_message(mp_json_writer *w, mp_slice slice, const mp_codec *codec)
 static VALUE
 text_of(mp_json_writer *w)
 {
-    const mp_out *out = &w->text.out;
-    VALUE text;
+    VALUE text = rb_enc_associate_index(mp_window_result(&w->text), mp_utf8_index);
 
-    if (w->text.string) text = rb_enc_associate_index(mp_window_result(&w->text), mp_utf8_index);
-    else text = rb_utf8_str_new((const char *)out->start, (long)mp_out_size(out));
     RB_GC_GUARD(w->text.string);
     RB_GC_GUARD(w->frames.string);
     RB_GC_GUARD(w->keys.noted.string);
@@ -192,7 +188,9 @@ rb_internal_append_json(VALUE self, VALUE text, VALUE bytes, VALUE codec)
  * io:: anything with <code>write</code> or <code><<</code>; receives the text, and nil is returned
  * codec:: a Codec with the options, which the other options change for this call
  * bin:: <code>:base64</code> or <code>:hex</code> to write a bin as a String
- * ext:: the same for the bytes of an ext
+ * ext:: the same for the bytes of an ext; or <code>:name</code> to write an object such as
+ *       <code>{"Point":"AQI="}</code>: the name of the class that the codec has for the ext, or its type if there is no
+ *       class, and the bytes in base64
  * timestamp:: write ext type -1 as a String, as RFC 3339 has it: "2026-11-29T19:45:00Z" (default false)
  * stringify_keys:: write nil, booleans and numbers that are keys as <code>to_s</code> does (default false)
  * allow_nan:: write NaN, Infinity and -Infinity, which JSON does not have (default false)
