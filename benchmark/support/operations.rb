@@ -207,14 +207,11 @@ class JSONText < Custom
     { bytes: JSON.generate(document).bytesize, same: nil } if same?(result, payload, document)
   end
 
-  private
-
-  # One library or the other writes a digit more of a Float: texts are compared by what they say.
-  def same?(result, payload, document)
+  private def same?(result, payload, document)
     case name
     when "from_json" then (result.is_a?(String) ? Manypack.unpack(result) : result) == document
     when "load_json" then payload.same?(result)
-    else JSON.parse(result) == JSON.parse(JSON.generate(document))
+    else JSON.parse(result) == JSON.parse(JSON.generate(document)) # texts may differ by a digit of a Float
     end
   end
 end

@@ -32,8 +32,7 @@ class Workload
   STARTING = [Start.new].freeze
   CALLING = Payloads::Calls::MESSAGES.map { |name, message| OneCall.new(name, message) }.freeze
   ONCE = [OneCall.new("once", nil, Payloads::Middle::COPIES)].freeze
-  TEXTS = %w[from_json to_json].map { |name| JSONText.new(name) }.freeze
-  TEXTS_OF_OBJECTS = %w[load_json dump_json].map { |name| JSONText.new(name) }.freeze
+  TEXTS, TEXTS_OF_OBJECTS = %w[from_json to_json load_json dump_json].map { |way| JSONText.new(way) }.each_slice(2).to_a
   LOADING = [ToObjects.new("to objects")].freeze
   ROWS = [*LOADING, ToObjects.new("lazily"), ToObjects.new("lazily, three of 11 fields"),
           ToObjects.new("from objects")].freeze
@@ -166,7 +165,7 @@ class Workload
 
   # JSON beside json.
   def texts
-    typed = records.map { |one| [one, one.name == "1,000 rows" ? TEXTS_OF_OBJECTS : TEXTS_OF_OBJECTS.first(1)] }
+    typed = records.map { |one| [one, TEXTS_OF_OBJECTS.first(one.name == "1,000 rows" ? 2 : 1)] }
     [*real_or_made.map { |name, build| one(JSON_TEXTS, name, TEXTS, &build) },
      one(JSON_TEXTS, "small", TEXTS) { { "id" => 1, "name" => "Ada" } },
      *typed.map { |record, ways| one(JSON_TEXTS, record.name, ways, &record.build) },
