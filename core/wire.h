@@ -293,19 +293,16 @@ mp_fixint_p(uint8_t byte)
 }
 
 /*
- * One step from *p. mp_ahead_p must be true. Sets *held to the number of objects in a container. Uses branches, the
- * most frequent first, instead of MP_WIRE: after a predicted branch the CPU continues at once, but with a row from the
- * table it would have to wait before it knows where the next object is.
+ * One step from *p. mp_ahead_p must be true. Sets *held to the number of objects in a container. Branches first, for
+ * the most frequent objects: after a predicted branch the CPU continues at once, but with a row of MP_WIRE it has to
+ * wait before it knows where the next object is.
  */
 MP_INLINE mp_step
 mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
 {
     uint8_t byte = **p;
+    mp_wire_row row;
 
-    if (byte == 0xcb) {
-        *p += 9;
-        return MP_STEP_LEAF;
-    }
     if ((byte & 0xe0) == 0xa0) { /* fixstr */
         *p += 1 + (byte & 0x1f);
         return MP_STEP_LEAF;
@@ -315,36 +312,22 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
         *p += 1;
         return *held ? MP_STEP_CONTAINER : MP_STEP_LEAF;
     }
-    if ((byte & 0xe0) != 0xc0) { /* fixint */
+    if (mp_fixint_p(byte) || (byte < 0xc4 && byte != 0xc1)) { /* nil, false, true */
         *p += 1;
         return MP_STEP_LEAF;
     }
-    switch (byte) {
-      case 0xc0:
-      case 0xc2:
-      case 0xc3:
-        *p += 1;
-        return MP_STEP_LEAF;
-      case 0xcc:
-      case 0xd0:
-        *p += 2;
-        return MP_STEP_LEAF;
-      case 0xcd:
-      case 0xd1:
-        *p += 3;
-        return MP_STEP_LEAF;
-      case 0xca:
-      case 0xce:
-      case 0xd2:
-        *p += 5;
-        return MP_STEP_LEAF;
-      case 0xcf:
-      case 0xd3:
+    if (byte == 0xcb) { /* float64 */
         *p += 9;
         return MP_STEP_LEAF;
-      default:
-        return mp_step_over_field(p, end, held);
     }
+    if (byte == 0xce) { /* uint32 */
+        *p += 5;
+        return MP_STEP_LEAF;
+    }
+    row = MP_WIRE[byte];
+    if (row.kind < MP_UINT || row.kind > MP_FLOAT64) return mp_step_over_field(p, end, held);
+    *p += row.head;
+    return MP_STEP_LEAF;
 }
 
 /*
