@@ -241,7 +241,7 @@ module Manypack
     #   POINT.with(defaults: {y: 0.0}).optional?(:y) #=> true
     def optional?(member)
       member = member.to_sym
-      defaults.key?(member) || constructor[1].include?(member)
+      default(member) ? true : constructor[1].include?(member)
     end
 
     # Returns true if each object that lacks the member gets its own copy of the default value, because that is a
@@ -272,20 +272,29 @@ module Manypack
     # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
     #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash of its
     #           type; dumping writes its pairs again
+    # omit:: +:nil+ leaves out members that are nil when dumping, unless loading would make something else of them; such
+    #        a member, if its type takes nil, may be missing, and is nil then. +:defaults+ leaves out those that are as
+    #        +defaults+ has them. A member that is ABSENT is left out in any case, if that is its default. An array is
+    #        shorter if the last members are left out
+    # load_only:: an Array of members that are read and never written, such as a password
+    # dump_only:: an Array of members that are written and never read, such as an id: a message that has one has an
+    #             unknown key, and the member is its default, or nil
     # options:: those of Type#with
     #
     # Raises ArgumentError for members that the class does not have, for a key that two members have, for a member that
-    # collects unknown keys and can be no Hash, and for a default value, unless it is nil or called, that the member's
-    # type refuses or that objects cannot share.
+    # collects unknown keys and can be no Hash, for a default value, unless it is nil or called, that the member's type
+    # refuses or that objects cannot share, and for members that are only read or written in an array or a lazy Record.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
-    def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)
+    def with(keys: nil, defaults: nil, unknown: nil, omit: nil, load_only: nil, dump_only: nil, codec: nil,
+             check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
       changed = changed_codec(codec, options, *options_of_its_own)
-      same_members = [keys, defaults, unknown].all?(&:nil?)
+      same_members = [keys, defaults, unknown, omit, load_only, dump_only].all?(&:nil?)
       options = Arguments.at_the_call { @options.with(klass, types, keys, defaults, unknown) }
-      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options,
+      presence = Arguments.at_the_call { @presence.with(klass, members, omit, load_only, dump_only) }
+      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options, presence: presence,
            lazy_class: same_members ? @lazy_class : nil)
     end
 
@@ -363,7 +372,7 @@ module Manypack
 
       form = " as #{@form}" unless @form == :map
       types = @types.map { |name, type| "#{name}: #{Spec.notation(type.spec)}" }
-      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}#{changes(**@options.to_h)}>"
+      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}#{changes(**@options.to_h, **@presence.to_h)}>"
     end
 
     # Returns true if this Symbol, used as a type, means the Record: it names the class, with or without the modules
@@ -380,17 +389,14 @@ module Manypack
     protected
 
     def state
-      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check, @tag_key, @rules]
+      [@klass, @types.transform_values(&:spec), @options.state, @presence.to_h, @form, @build, @check, @tag_key, @rules]
     end
 
     # +base+ is the codec of DefaultFactory if the Record follows that, +inherited+ the class whose Record it had.
     # +arguments+ are the members in the order of the places that +build+ gives them.
-    def set(klass:, types:, build:, arguments:, options:, codec:, base:, form: :map, check: false, inherited: nil,
-            lazy_class: nil, tag_key: nil, rules: [].freeze)
-      if form == :lazy && options.unknown.is_a?(Hash)
-        raise ArgumentError, "a lazy Record cannot collect unknown keys"
-      end
-
+    def set(klass:, types:, build:, arguments:, options:, codec:, base:, presence: Presence::NONE, form: :map,
+            check: false, inherited: nil, lazy_class: nil, tag_key: nil, rules: [].freeze)
+      check_form(form, options, presence)
       @klass = klass
       @types = types
       @build = build
@@ -398,6 +404,7 @@ module Manypack
       @inherited = inherited
       @check = check
       @options = options
+      @presence = presence
       @form = form
       @tag_key = tag_key
       @rules = rules
@@ -409,7 +416,25 @@ module Manypack
 
     private
 
-    def options_of_its_own = %i[keys defaults unknown check]
+    # Returns the default value of a missing member, in an Array, or nil. That of the class's own constructor comes
+    # before the nil of Presence.
+    def default(member)
+      return [defaults[member]] if defaults.key?(member)
+
+      [nil] if @presence.implies_nil?(member, types[member]) && !constructor[1].include?(member)
+    end
+
+    def options_of_its_own = %i[keys defaults unknown omit load_only dump_only check]
+
+    def check_form(form, options, presence)
+      if form == :lazy && options.unknown.is_a?(Hash)
+        raise ArgumentError, "a lazy Record cannot collect unknown keys"
+      end
+      return unless form != :map && presence.one_way?
+
+      raise ArgumentError, "members that are load_only or dump_only need a map that is read and written: " \
+                           "#{form == :lazy ? "a lazy Record writes its bytes as they came" : "an array has a place for each"}"
+    end
 
     def options
       @options || uninitialized
@@ -428,8 +453,8 @@ module Manypack
     end
 
     def copy(codec: self.codec, base: self.base, **changes)
-      now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options, form: @form,
-              check: @check, inherited: @inherited, tag_key: @tag_key, rules: @rules }
+      now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options, presence: @presence,
+              form: @form, check: @check, inherited: @inherited, tag_key: @tag_key, rules: @rules }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 
@@ -456,6 +481,7 @@ require_relative "record/build"
 require_relative "record/readers"
 require_relative "record/members"
 require_relative "record/options"
+require_relative "record/presence"
 require_relative "record/attached"
 require_relative "record/body"
 require_relative "record/rbs"

@@ -227,7 +227,7 @@ key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE k
 
     if (MP_UNLIKELY(ext_key_p(e, key))) return false;
     if (RB_INTEGER_TYPE_P(key)) {
-        taken = mp_int64_p(key) && mp_field_table_number(&record->keys, NUM2LL(key));
+        taken = mp_int64_p(key) && mp_record_find_key(record, key);
     } else {
         if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
         if (!RB_TYPE_P(key, T_STRING)) return false;
@@ -235,7 +235,7 @@ key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE k
             if (ENCODING_GET(key) != mp_binary_index) key = rb_str_conv_enc(key, rb_enc_get(key), mp_utf8);
             else if (!rb_enc_str_asciionly_p(key)) return false; /* packed as a bin: not the same key as the str */
         }
-        taken = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
+        taken = mp_record_find_key(record, key);
     }
     return taken || (tag_key != Qundef && rb_eql(tag_key, key));
 }

@@ -274,7 +274,7 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
         const mp_field_key *key = mp_record_next_key(l, walk);
         const mp_field *field;
 
-        if (MP_UNLIKELY(!key)) {
+        if (MP_UNLIKELY(!key) && !(l->eager && (key = mp_record_dump_only_key(l, walk, key_at)))) {
             if (mp_record_unknown_pair(l, walk, key_at)) load_rest_pair(l, walk);
             continue;
         }
@@ -352,6 +352,18 @@ refused(VALUE arg, VALUE error)
     return Qnil;
 }
 
+/* True if a load_only field is missing, in a check of what was dumped. Other fields have a value or one of new's. */
+static bool
+lacks_value_p(const mp_loader *l, const mp_record_walk *walk)
+{
+    uint32_t i;
+
+    for (i = 0; i < walk->record->count; i++) {
+        if (walk->record->fields[i].load_only && mp_record_values(l, walk)[i] == Qundef) return true;
+    }
+    return false;
+}
+
 static VALUE
 call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
 {
@@ -359,6 +371,7 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
     instance_call call = {l, walk, build};
 
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* keep wrong values from user code */
+    if (MP_UNLIKELY(l->eager) && walk->missing && lacks_value_p(l, walk)) return Qnil;
     if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
     if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
     return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError,

@@ -52,7 +52,8 @@ typedef struct {
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
-    bool eager;               /* load LazyRecords as objects now, so that their errors come now */
+    bool eager;               /* check what was dumped: LazyRecords load as objects, dump_only is read, and load_only */
+                              /* may be missing */
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */

@@ -87,6 +87,21 @@ mp_record_tag_key_p(const mp_record_walk *walk, VALUE key)
     return tag || (!NIL_P(walk->record->tag_key) && rb_eql(walk->record->tag_key, key));
 }
 
+/* The field that has the key at key_at and is only written; NULL without one. Does not move. */
+const mp_field_key *
+mp_record_dump_only_key(mp_loader *l, const mp_record_walk *walk, const uint8_t *key_at)
+{
+    const mp_field_table *table = &walk->record->dump_only;
+    const uint8_t *at = l->d.at;
+    const mp_field_key *key;
+
+    if (!table->count) return NULL;
+    l->d.at = key_at;
+    key = mp_record_search_key(l, table);
+    l->d.at = at;
+    return key;
+}
+
 bool
 mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at)
 {
@@ -94,7 +109,8 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     const uint8_t *value_at = l->d.at;
     VALUE key;
 
-    if (record->unknown == MP_UNKNOWN_SKIP) {
+    if (record->unknown == MP_UNKNOWN_SKIP ||
+        (record->unknown == MP_UNKNOWN_INTO && mp_record_dump_only_key(l, walk, key_at))) {
         mp_loader_skip(l);
         return false;
     }
@@ -189,6 +205,7 @@ check_missing(mp_loader *l, const mp_record_walk *walk)
 
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef || record->fields[i].default_value != Qundef) continue;
+        if (l->eager && record->fields[i].load_only) continue;
         if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, walk->at);
     }
     RB_GC_GUARD(constructor.optional);

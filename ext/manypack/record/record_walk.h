@@ -93,6 +93,9 @@ mp_record_next_key(mp_loader *l, mp_record_walk *walk)
  */
 bool mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
 
+/* The field that has the key at key_at and is only written; NULL without one. */
+const mp_field_key *mp_record_dump_only_key(mp_loader *l, const mp_record_walk *walk, const uint8_t *key_at);
+
 /*
  * Called before the value of a field's second key. If the first one counts, skips the value and returns true. With
  * unique_keys, raises: the key must be an alias, because equal keys were refused before.

@@ -73,6 +73,7 @@ static void
 free_record(mp_record *record)
 {
     mp_field_table_free(&record->keys);
+    mp_field_table_free(&record->dump_only);
     xfree(record->fields);
     xfree(record);
 }
@@ -103,7 +104,8 @@ mp_shapes_memsize(const mp_shapes *shapes)
         size += shapes->shapes[i].count * sizeof(mp_shape *) + mp_literals_memsize(&shapes->shapes[i].literals);
         size += mp_rules_memsize(&shapes->shapes[i].rules);
         if (!record) continue;
-        size += sizeof(mp_record) + record->count * sizeof(mp_field) + mp_field_table_memsize(&record->keys);
+        size += sizeof(mp_record) + record->count * sizeof(mp_field) + mp_field_table_memsize(&record->keys) +
+                mp_field_table_memsize(&record->dump_only);
     }
     return size;
 }
@@ -208,6 +210,21 @@ set_floats(mp_shape *shape, VALUE node)
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
+static const mp_field_key *
+find_key(const mp_field_table *table, VALUE key)
+{
+    if (RB_INTEGER_TYPE_P(key)) return mp_field_table_number(table, NUM2LL(key));
+    return mp_field_table_text(table, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
+}
+
+const mp_field_key *
+mp_record_find_key(const mp_record *record, VALUE key)
+{
+    const mp_field_key *found = find_key(&record->keys, key);
+
+    return found || !record->dump_only.count ? found : find_key(&record->dump_only, key);
+}
+
 mp_build
 mp_build_of(VALUE name)
 {
@@ -229,20 +246,20 @@ form_of(VALUE name)
  * them.
  */
 static void
-add_keys(mp_record *record, uint32_t index, VALUE keys)
+add_keys(mp_record *record, mp_field_table *table, uint32_t index, VALUE keys)
 {
     mp_field *field = &record->fields[index];
     long i;
 
     field->key = rb_ary_entry(keys, 0);
     if (RB_TYPE_P(field->key, T_STRING)) field->symbol = rb_str_intern(field->key);
-    field->written = &record->keys.keys[record->keys.count];
+    field->written = &table->keys[table->count];
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());
 
         const uint8_t *p = (const uint8_t *)RSTRING_PTR(packed);
 
-        if (!mp_field_table_add(&record->keys, p, (size_t)RSTRING_LEN(packed), index)) {
+        if (mp_record_find_key(record, key) || !mp_field_table_add(table, p, (size_t)RSTRING_LEN(packed), index)) {
             rb_raise(rb_eArgError, "two members have the key %+" PRIsVALUE, key);
         }
         RB_GC_GUARD(packed);
@@ -268,7 +285,8 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
         record->into = index;
         field->key = rb_sym2str(field->name);
     } else {
-        add_keys(record, index, get(node, "keys"));
+        add_keys(record, RTEST(get(node, "dump_only")) ? &record->dump_only : &record->keys, index,
+                 get(node, "keys"));
     }
 }
 
@@ -276,6 +294,7 @@ static void
 set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 {
     VALUE fields = get(node, "fields"), unknown = get(node, "unknown");
+    size_t dump_only = NUM2SIZET(get(node, "dump_only_count"));
     mp_record *record = shape->record = ZALLOC(mp_record);
     uint32_t i;
 
@@ -292,6 +311,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     if (shape->rules.count) record->rules = &shape->rules;
     record->fields = ZALLOC_N(mp_field, RARRAY_LEN(fields) + 1);
     mp_field_table_init(&record->keys, NUM2SIZET(get(node, "key_count")));
+    if (dump_only) mp_field_table_init(&record->dump_only, dump_only);
     for (i = 0; i < (uint32_t)RARRAY_LEN(fields); i++) {
         record->count++; /* before the field is set, so that its objects are marked */
         set_field(shapes, record, i, RARRAY_AREF(fields, i));
@@ -496,11 +516,8 @@ mp_shape_tag_number(const mp_shape *shape, VALUE value)
 uint32_t
 mp_record_tag_field(const mp_record *record, VALUE tag_key)
 {
-    const mp_field_key *key;
+    const mp_field_key *key = tag_key == Qundef ? NULL : mp_record_find_key(record, tag_key);
 
-    if (tag_key == Qundef) return MP_FIELD_NONE;
-    if (RB_INTEGER_TYPE_P(tag_key)) key = mp_field_table_number(&record->keys, NUM2LL(tag_key));
-    else key = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(tag_key), (size_t)RSTRING_LEN(tag_key));
     return key ? key->field : MP_FIELD_NONE;
 }
 

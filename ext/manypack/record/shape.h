@@ -101,6 +101,7 @@ typedef struct {
     const mp_shape *rest; /* the MAP type of that field; NULL if its type does not restrict the pairs */
     mp_field_table keys;
     const mp_rules *rules; /* of its shape; NULL without any */
+    mp_field_table dump_only; /* the keys of fields that are never read */
     bool views;     /* its objects may have Views inside */
     bool chosen;    /* dump chooses the fields when it has their values, which may be those of methods */
     bool new_seen;  /* klass.new was Ruby's own when the first object was made; Ractors write only true */
@@ -168,6 +169,9 @@ const mp_record *mp_shape_record(const mp_shape *shape);
 
 /* The index of the tag that equals a value; MP_FIELD_NONE without one. */
 uint32_t mp_shape_tag_number(const mp_shape *shape, VALUE value);
+
+/* A field's key, a String in UTF-8 or an Integer of 64 bits, be it read or only written; NULL without one. */
+const mp_field_key *mp_record_find_key(const mp_record *record, VALUE key);
 
 /* The field that has the tag key; MP_FIELD_NONE without one. */
 uint32_t mp_record_tag_field(const mp_record *record, VALUE tag_key);

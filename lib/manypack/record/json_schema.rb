@@ -180,7 +180,7 @@ module Manypack
           "required" => simple.flatten, **any_key(aliased), **additional(record, around) }
       end
 
-      def optional(record) = record.defaults.keys | record.instance_exec { constructor }[1]
+      def optional(record) = record.members.select { |member| record.optional?(member) }
 
       # An alias is a property too, because a map may have it in place of the first key.
       def properties(record, keys, around)
@@ -191,7 +191,14 @@ module Manypack
       end
 
       def member_schema(record, member, around)
-        { **schema(record.types[member].spec, around), **default(record, member) }
+        { **schema(record.types[member].spec, around), **default(record, member), **one_way(record, member) }
+      end
+
+      def one_way(record, member)
+        presence = record.instance_variable_get(:@presence)
+        return { "writeOnly" => true } if presence.load_only.include?(member)
+
+        presence.dump_only.include?(member) ? { "readOnly" => true } : {}
       end
 
       # Names the tag that objects of the class have wherever they are packed.

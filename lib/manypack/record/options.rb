@@ -119,7 +119,7 @@ module Manypack
       # there, and what cannot be packed alone, without the Codec of the Record, is not known. Of objects with Records
       # in them only the classes are checked, because loading would call initialize, which may do more than build.
       def check_type(member, type, value)
-        return if value.nil? || Options.called?(value)
+        return if value.nil? || ABSENT.equal?(value) || Options.called?(value)
 
         bytes = type.dump(value, check: false)
         container = %i[map array].include?(View.new(bytes).type)

@@ -155,6 +155,18 @@ module Manypack
           CORE.any? { |core| core <= klass }
         end
 
+        # Returns true if nil is of the spec.
+        def nullable?(spec)
+          kind, detail, = spec
+          case kind
+          when :any, :nil then true
+          when :enum then detail.include?(nil)
+          when :class then NilClass <= detail
+          when :union then detail.any? { |one| nullable?(one) }
+          else false
+          end
+        end
+
         # Returns true if any Hash, or some, are of the spec.
         def hash?(spec)
           kind, detail, = spec

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module Manypack
+  # The class of ABSENT.
+  class Absent # :nodoc:
+    private_class_method :new
+
+    def self._load(_) = ABSENT
+
+    def inspect = "Manypack::ABSENT"
+    alias to_s inspect
+
+    def dup = self
+    def clone(freeze: true) = self
+
+    # Raises, because it is no value: called by Manypack.pack.
+    def to_msgpack(*)
+      raise EncodeError::TypeError, "Manypack::ABSENT is no value: only a member of a Record that has it as its " \
+                                    "default leaves itself out"
+    end
+    alias to_json to_msgpack
+    alias as_json to_msgpack
+
+    private
+
+    def _dump(_) = ""
+  end
+  private_constant :Absent
+
+  # The value of a member that a message does not have, where nil means something else: as a default of Record#with. Dump
+  # leaves such a member out. It is one object, also after Marshal and in every Ractor.
+  #
+  #   Change = Struct.new(:email)
+  #   CHANGE = Manypack::Record.new(Change, email: Manypack::Type[String, nil]).with(defaults: {email: Manypack::ABSENT})
+  #   CHANGE.load(Manypack.pack({})).email               #=> Manypack::ABSENT
+  #   CHANGE.load(Manypack.pack({"email" => nil})).email #=> nil
+  ABSENT = Ractor.make_shareable(Absent.send(:new))
+end
