@@ -19,13 +19,14 @@ module GenSig
   def self.read(path) = File.read(File.join(ROOT, path), encoding: "UTF-8")
 
   LIMITS = read("core/limit_list.h").scan(/^ +M\(X, .*?"(\w+)"/).map { |(name)| Row.new(name, "Integer?", SETS["READS"]) }
-  ROW = /^    \{"(\w+)", (\w+), OF\w*\(.*?\), [^,]+, [^,]+, ([\w |]+), \w+,\s*(.*?)\},|^    MP_LIMITS_EACH/m
+  ROW = /^    \{"(\w+)", (\w+), (?:OF\w*\(.*?\)|SIZE_MAX), [^,]+, [^,]+, ([\w |]+), \w+,\s*(.*?)\},|^    MP_LIMITS_EACH/m
 
   ROWS = read("ext/manypack/base/options.c").scan(ROW).flat_map { |name, kind, effect, values|
     next LIMITS unless name
 
     type = if NUMBERS.include?(kind) then "Integer?"
            elsif kind == "BYTES_AS" then "(:error | :base64 | :hex#{" | :name" if name == "ext"})?"
+           elsif kind == "CALLED" then "_Default?"
            elsif values.include?('"') then "(#{values.scan(/\w+(?=")/).map { |value| ":#{value}" }.join(" | ")})?"
            else "bool?"
            end

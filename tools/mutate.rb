@@ -12,7 +12,7 @@ require_relative "mutate/trials"
 
 class Mutate
   # Tests of the program `manypack` and of the drop-in start programs, for minutes; integrations need gems of their own.
-  ELSEWHERE = %r{/(?:terminal|json|drop_in|active_support|faraday|karafka|rack|rails|redis|waterdrop)\b}
+  ELSEWHERE = %r{/(?:terminal|json|drop_in|active_model|active_support|faraday|karafka|rack|rails|redis|waterdrop)\b}
 
   FILES = {
     "core" => Dir["core/*.{c,h}"] - %w[core/wire_table.h core/platform.h],

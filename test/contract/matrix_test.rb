@@ -20,7 +20,7 @@ class MatrixTest < Minitest::Test
 
   # For each option of packing a value, and an object to which it makes a difference.
   PACKED = { timestamp: [true, Time.at(1)], max_depth: [1, [[1]]], compatibility_mode: [true, "a" * 40],
-             canonical: [true, { "b" => 1, "a" => 2 }] }.freeze
+             canonical: [true, { "b" => 1, "a" => 2 }], default: [->(object) { [object.class.name] }, Object.new] }.freeze
 
   PATH = Manypack::Path.new("$.k")
 

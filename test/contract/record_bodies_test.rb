@@ -46,7 +46,8 @@ class RecordBodiesTest < Minitest::Test
 
   # The same for packing: a value, and what the object in the body holds. canonical is left out: it does not hold
   # in what a packer writes.
-  PACKED = { timestamp: [true, Time.at(1)], max_depth: [4, [[1]]], compatibility_mode: [true, "a" * 40] }.freeze
+  PACKED = { timestamp: [true, Time.at(1)], max_depth: [4, [[1]]], compatibility_mode: [true, "a" * 40],
+             default: [->(object) { [object.class.name] }, Object.new] }.freeze
 
   # What reads a message, a map with an ext of type 1 at "k", and returns the value there.
   UNPACKING = {

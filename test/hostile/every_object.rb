@@ -13,7 +13,7 @@ module EveryObject
   LIB = File.expand_path("../../lib/manypack", __dir__)
 
   # All files except the programs and those that need a library that Manypack does not depend on.
-  FILES = Dir[File.join(LIB, "**/*.rb")].grep_v(%r{/manypack/(active_support|core_ext|drop_in|faraday|karafka|rack|rails|terminal|waterdrop)|_transport|ruby_bug}).sort.freeze
+  FILES = Dir[File.join(LIB, "**/*.rb")].grep_v(%r{/manypack/(active_model|active_support|core_ext|drop_in|faraday|karafka|rack|rails|terminal|waterdrop)|_transport|ruby_bug}).sort.freeze
 
   # The classes in here without a method in C start Threads, Ractors and processes, and wait for them.
   STARTING = "Manypack::Parallel::"

@@ -21,7 +21,7 @@ module Examples
 
   # Those with a library that Manypack does not depend on are run by `rake test:integration`.
   WITH_A_LIBRARY, ALONE = HERE.partition do |_, lines|
-    lines.grep(%r{\Arequire "(?:manypack/)?(.*)"}) { $1 }.any? { |name| %w[active_support faraday karafka rack rails waterdrop].include?(name) }
+    lines.grep(%r{\Arequire "(?:manypack/)?(.*)"}) { $1 }.any? { |name| %w[active_model active_support faraday karafka rack rails waterdrop].include?(name) }
   end.map(&:freeze)
 
   # Ruby 3 says take for what has been value since 4.0, and shows Hashes in another way. Files are written in a directory

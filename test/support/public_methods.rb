@@ -6,7 +6,7 @@ require "rbconfig"
 
 module PublicMethods
   # The files that load a library which Manypack does not depend on. It is not needed to see what they define.
-  INTEGRATIONS = %w[manypack/faraday manypack/karafka manypack/rack manypack/rails].freeze
+  INTEGRATIONS = %w[manypack/active_model manypack/faraday manypack/karafka manypack/rack manypack/rails].freeze
   LOAD_INTEGRATIONS = <<~'RUBY'
     Manypack.const_get(:Library).define_singleton_method(:load) { |*, **| }
     module ActiveSupport # which calls hooks when Rails is loaded
@@ -17,6 +17,9 @@ module PublicMethods
       Middleware = Class.new
       ParsingError = Class.new(StandardError)
       Request = Response = Module.new { def self.register_middleware(**) = nil }
+    end
+    module ActiveModel
+      Type = Module.new.tap { |type| type.const_set(:Value, Class.new) }
     end
     module Mime
       Type = Class.new { def self.register(*) = nil }

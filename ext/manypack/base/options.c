@@ -12,6 +12,7 @@ typedef enum {
     KEYS,        /* the same with a third value, which has a field of its own: see KEYS_FIRST */
     JSON_FLAG,   /* a bit of the field `json`; true, false, or nil for false */
     BYTES_AS,    /* two bits of it: an mp_bytes_as */
+    CALLED,      /* an object with call, which has no field: see mp_options_read */
     BUFFER_SIZE, /* a size_t of mp_buffer_options */
 } option_kind;
 
@@ -53,6 +54,7 @@ static const option_row rows[] = {
     {"timestamp", FLAG, OF(timestamp), false, false, BOTH | MP_TO_JSON, 0, NULL, NULL, 0},
     {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL, 0},
     {"canonical", FLAG, OF(canonical), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL, 0},
+    {"default", CALLED, SIZE_MAX, 0, 0, MP_PACKS, 0, NULL, NULL, 0},
     {"untrusted", TRUST, OF(untrusted), false, true, READS, 0, NULL, NULL, 0},
     {"max_depth", DEPTH, OF(max_depth), 0, 0, MP_CONFIGURES, 0, NULL, NULL, 0}, /* 0: see mp_options */
     {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, READS, 0, NULL, NULL, 0},
@@ -105,6 +107,7 @@ field_set(mp_options *options, const option_row *row, uint64_t value)
     void *field = (char *)options + row->offset;
 
     switch (row->kind) {
+      case CALLED: break;
       case DEPTH:
       case COUNT: *(uint32_t *)field = (uint32_t)value; break;
       case SIZE: *(size_t *)field = (size_t)value; break;
@@ -131,6 +134,7 @@ field_get(const mp_options *options, const option_row *row)
     const void *field = (const char *)options + row->offset;
 
     switch (row->kind) {
+      case CALLED: return 0;
       case DEPTH:
       case COUNT: return *(const uint32_t *)field;
       case SIZE: return *(const size_t *)field;
@@ -149,6 +153,12 @@ mp_options_set_p(const mp_options *options, size_t field)
 
     for (row = 0; row < CODEC_ROWS && rows[row].offset != field; row++) continue;
     return options->explicit >> row & 1;
+}
+
+bool
+mp_options_called_p(const mp_options *options)
+{
+    return mp_options_set_p(options, SIZE_MAX);
 }
 
 /* Sets the derived fields. What is checked object by object counts for `limited`: not max_bytes and max_depth. */
@@ -276,6 +286,14 @@ flag_of(VALUE value, size_t row, int api)
     return RTEST(value) && odd_flag(value, row, api);
 }
 
+/* TypeError for an object without call. */
+static VALUE
+called_of(VALUE value, const char *option)
+{
+    if (rb_obj_respond_to(value, rb_intern("call"), 0)) return value;
+    rb_raise(rb_eTypeError, "%s must be a Proc, or respond to call, got %" PRIsVALUE, option, rb_obj_class(value));
+}
+
 static uint64_t
 value_of(VALUE value, size_t row, int api)
 {
@@ -299,6 +317,7 @@ typedef struct {
     bool limits;      /* the Hash had an option that is not a FLAG */
     size_t misplaced; /* the row of an option that has no effect on what the method does; ROWS while there is none */
     VALUE codec;      /* the value of `codec`, or nil */
+    VALUE called;     /* the value of `default`; 0 without one */
     VALUE unknown;    /* an Array of unknown keys; 0 while there are none */
 } reading;
 
@@ -354,7 +373,8 @@ read_option(VALUE key, VALUE value, VALUE arg)
         *(bool *)((char *)r->options + rows[row].offset) = flag_of(value, row, r->api);
     } else {
         if (NIL_P(value) && rows[row].kind != JSON_FLAG) return ST_CONTINUE;
-        field_set(r->options, &rows[row], value_of(value, row, r->api));
+        if (rows[row].kind == CALLED) r->called = called_of(value, rows[row].name);
+        else field_set(r->options, &rows[row], value_of(value, row, r->api));
         r->limits = true;
     }
     r->options->explicit |= 1u << row;
@@ -410,7 +430,8 @@ raise_misplaced(const reading *r)
 static reading
 read_hash(mp_options *options, VALUE hash, int api)
 {
-    reading r = {.options = options, .api = api, .limits = false, .misplaced = ROWS, .codec = Qnil, .unknown = 0};
+    reading r = {.options = options, .api = api, .limits = false, .misplaced = ROWS, .codec = Qnil,
+                 .called = 0, .unknown = 0};
 
     Check_Type(hash, T_HASH);
     rb_hash_foreach(hash, read_option, (VALUE)&r);
@@ -420,7 +441,7 @@ read_hash(mp_options *options, VALUE hash, int api)
 }
 
 VALUE
-mp_options_read(mp_options *options, VALUE hash, int api)
+mp_options_read(mp_options *options, VALUE hash, int api, VALUE *called)
 {
     bool untrusted = options->untrusted;
     reading r = read_hash(options, hash, api);
@@ -429,6 +450,7 @@ mp_options_read(mp_options *options, VALUE hash, int api)
         if (options->untrusted != untrusted) set_defaults(options);
         derive(options);
     }
+    if (MP_UNLIKELY(r.called != 0)) *called = r.called;
     return r.codec;
 }
 
@@ -484,14 +506,15 @@ shown(const mp_options *options, size_t row)
 }
 
 VALUE
-mp_options_said(const mp_options *options)
+mp_options_said(const mp_options *options, VALUE called)
 {
     const mp_options copy = *options; /* compaction may move the original */
     VALUE said = rb_hash_new();
     size_t row;
 
     for (row = 0; row < CODEC_ROWS; row++) {
-        if (copy.explicit >> row & 1) rb_hash_aset(said, names[row], shown(&copy, row));
+        if (!(copy.explicit >> row & 1)) continue;
+        rb_hash_aset(said, names[row], rows[row].kind == CALLED ? called : shown(&copy, row));
     }
     return said;
 }

@@ -116,9 +116,10 @@ void mp_options_init(mp_options *options);
 /*
  * Sets the options in a Hash. ArgumentError for unknown options: it names them and suggests known ones; and for options
  * that have no effect on the method. TypeError, RangeError or ArgumentError for invalid values. Returns the value of
- * `codec` if MP_WITH_CODEC, or nil. If it is a Codec, the caller reads the Hash again, over the Codec's options.
+ * `codec` if MP_WITH_CODEC, or nil. If it is a Codec, the caller reads the Hash again, over the Codec's options. Sets
+ * *called to the value of `default`, which a Codec object keeps, if there is one.
  */
-VALUE mp_options_read(mp_options *options, VALUE hash, int api);
+VALUE mp_options_read(mp_options *options, VALUE hash, int api, VALUE *called);
 
 /* True if the user set the option of a field. */
 bool mp_options_set_p(const mp_options *options, size_t field);
@@ -139,7 +140,10 @@ void mp_buffer_options_check(VALUE hash, int api);
 #define MP_OPTION_NAME(field) mp_option_name(offsetof(mp_options, field))
 const char *mp_option_name(size_t field);
 
-/* A Hash of the options that the user set, even to their defaults. */
-VALUE mp_options_said(const mp_options *options);
+/* True if the user set the option `default`. */
+bool mp_options_called_p(const mp_options *options);
+
+/* A Hash of the options that the user set, even to their defaults. `called` is the value of `default`. */
+VALUE mp_options_said(const mp_options *options, VALUE called);
 
 #endif

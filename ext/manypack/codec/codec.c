@@ -12,6 +12,7 @@ typedef struct {
     mp_codec codec;
     mp_types *types; /* never NULL; codec.types is the same, or NULL if there are none */
     VALUE owner;     /* the Codec that has the same types and marks them; 0 if this one does */
+    VALUE called;    /* the option `default`; 0 without one */
 } codec_object;
 
 /* Every pack and unpack reads these fields; the limits only if `limited`. */
@@ -25,6 +26,7 @@ codec_mark(void *ptr)
 
     if (object->owner) rb_gc_mark_movable(object->owner);
     else mp_types_mark(object->types);
+    if (object->called) rb_gc_mark_movable(object->called);
 }
 
 static void
@@ -35,6 +37,7 @@ codec_compact(void *ptr)
     object->codec.object = rb_gc_location(object->codec.object);
     if (object->owner) object->owner = rb_gc_location(object->owner);
     else mp_types_compact(object->types);
+    if (object->called) object->called = rb_gc_location(object->called);
 }
 
 static void
@@ -86,6 +89,12 @@ const mp_codec *
 mp_codec_get(VALUE self)
 {
     return &codec_get(self)->codec;
+}
+
+VALUE
+mp_codec_called(VALUE self)
+{
+    return codec_get(self)->called;
 }
 
 mp_types *
@@ -143,20 +152,24 @@ check_codec(VALUE given)
     rb_funcall(mp_mArguments, rb_intern("check_codec"), 1, given);
 }
 
+static VALUE codec_with(VALUE from, const mp_options *options, VALUE called);
+
 void
 mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
 {
-    VALUE given;
+    VALUE given, called = 0;
 
     *codec = *mp_codec_get(self);
     if (mp_lenient_p(api)) codec->options.of_gem = true;
     if (NIL_P(options)) return;
-    given = mp_options_read(&codec->options, options, api);
-    if (MP_LIKELY(NIL_P(given))) return;
-    check_codec(given);
-    *codec = *mp_codec_get(given);
-    codec->options.of_gem = mp_lenient_p(api);
-    if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api); /* again, over those of the Codec */
+    given = mp_options_read(&codec->options, options, api, &called);
+    if (MP_UNLIKELY(!NIL_P(given))) {
+        check_codec(given);
+        *codec = *mp_codec_get(given);
+        codec->options.of_gem = mp_lenient_p(api);
+        if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api, &called); /* again, over those */
+    }
+    if (MP_UNLIKELY(called != 0)) *codec = *mp_codec_get(codec_with(codec->object, &codec->options, called));
 }
 
 /* The write barrier for types that were copied into the struct. */
@@ -192,6 +205,7 @@ codec_new(VALUE from)
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
         RB_OBJ_WRITE(self, &object->owner, codec_get(from)->owner ? codec_get(from)->owner : from);
+        if (codec_get(from)->called) RB_OBJ_WRITE(self, &object->called, codec_get(from)->called);
     }
     return self;
 }
@@ -225,6 +239,7 @@ codec_seal(VALUE self)
 
     if (object->types->count) object->codec.types = object->types;
     RB_OBJ_FREEZE(self);
+    if (object->called && !rb_ractor_shareable_p(object->called)) return self;
     return types_shareable_p(object) ? mp_obj_set_shareable(self) : self;
 }
 
@@ -233,9 +248,9 @@ codec_seal(VALUE self)
  * passes the same options to each call would make a Codec each time.
  */
 static bool
-made_last_p(VALUE recent, VALUE from, const mp_options *options)
+made_last_p(VALUE recent, VALUE from, const mp_options *options, VALUE called)
 {
-    return recent && codec_get(recent)->types == codec_get(from)->types &&
+    return recent && codec_get(recent)->types == codec_get(from)->types && codec_get(recent)->called == called &&
            !memcmp(&codec_get(recent)->codec.options, options, sizeof(mp_options));
 }
 
@@ -246,6 +261,19 @@ codec_of_options(VALUE from, const mp_options *options)
 
     codec_get(self)->codec.options = *options;
     return codec_seal(self);
+}
+
+/* The same with another `called`. A program passes the same one to each call, so the Ractor keeps the last Codec. */
+static VALUE
+codec_with(VALUE from, const mp_options *options, VALUE called)
+{
+    VALUE *recent = &mp_ractor_seldom()->recent_codec, self;
+
+    if (made_last_p(*recent, from, options, called)) return *recent;
+    self = codec_new(from);
+    codec_get(self)->codec.options = *options;
+    if (called) RB_OBJ_WRITE(self, &codec_get(self)->called, called);
+    return mp_ractor_seldom()->recent_codec = codec_seal(self);
 }
 
 /* A Codec for calls by the name MessagePack, with the types and options of another. */
@@ -302,16 +330,16 @@ mp_codec_with_options(VALUE from, VALUE options, int api)
     if (api & MP_PACKS && api & MP_UNPACKS) return codec_of_options(from, &changed.options);
     if (!memcmp(&codec_get(from)->codec.options, &changed.options, sizeof(mp_options))) return from;
     recent = &mp_ractor_seldom()->recent_codec;
-    if (made_last_p(*recent, from, &changed.options)) return *recent;
+    if (made_last_p(*recent, from, &changed.options, codec_get(from)->called)) return *recent;
     self = codec_of_options(from, &changed.options);
     *recent = self;
     return self;
 }
 
 VALUE
-mp_codec_made_of(const mp_codec *codec)
+mp_codec_made_of(const mp_codec *codec, VALUE called)
 {
-    return codec_of_options(codec->object, &codec->options);
+    return codec_with(codec->object, &codec->options, called);
 }
 
 VALUE
@@ -322,6 +350,7 @@ mp_codec_overlaid(VALUE codec, VALUE over)
 
     codec_get(self)->codec.options = mp_codec_get(codec)->options;
     mp_options_overlay(&codec_get(self)->codec.options, &options);
+    if (!codec_get(self)->called) RB_OBJ_WRITE(self, &codec_get(self)->called, codec_get(codec)->called);
     return codec_seal(self);
 }
 
@@ -471,7 +500,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_options(VALUE self)
 {
-    return mp_options_said(&mp_codec_get(self)->options);
+    return mp_options_said(&mp_codec_get(self)->options, mp_codec_called(self));
 }
 
 /*

@@ -17,6 +17,9 @@ typedef struct {
 /* The struct of a Codec object, valid while the object lives. TypeError for any other object. */
 const mp_codec *mp_codec_get(VALUE codec);
 
+/* What is called for objects that cannot be packed, the option `default` of a Codec object; 0 without one. */
+VALUE mp_codec_called(VALUE codec);
+
 /*
  * Fills the caller's struct, for one call, with the types and options of a Codec object, and changes the options by a
  * Hash or nil. If the Hash has a `codec`, that takes the place of the Codec object. The struct is valid while its
@@ -51,8 +54,8 @@ void mp_default_codec_set(VALUE codec);
  */
 VALUE mp_codec_with_options(VALUE codec, VALUE options, int api);
 
-/* A Codec with the types and the options of a struct. */
-VALUE mp_codec_made_of(const mp_codec *codec);
+/* A Codec with the types and the options of a struct. `called`: see mp_codec_called. */
+VALUE mp_codec_made_of(const mp_codec *codec, VALUE called);
 
 /* A Codec with the types of `over` and the options of both: where both set an option, `over` decides. */
 VALUE mp_codec_overlaid(VALUE codec, VALUE over);

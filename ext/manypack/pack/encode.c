@@ -50,6 +50,8 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
         return mp_put_uint(room(e, p, MP_HEAD_MAX), rb_big2ull(obj));
     }
     if (e->codec->types && e->codec->types->integer) return mp_encode_typed(e, p, obj, e->codec->types->integer);
+    mp_out_commit(&e->out, p);
+    if (mp_encode_default(e, obj)) return e->out.pos;
     mp_encoder_raise(e, rb_eRangeError,
                      "; register_common(:bigint) on a Factory or on DefaultFactory packs it as an ext type",
                      "bignum too big to convert into 64 bits: Integer of %" PRIuSIZE " bits",

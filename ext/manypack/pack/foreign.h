@@ -20,6 +20,12 @@ const mp_type *mp_foreign_type(mp_encoder *e, VALUE obj);
 uint8_t *mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type);
 uint8_t *mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj);
 
+/*
+ * Packs what the option `default` returns for an object that cannot be packed. False, without a call, if there is no
+ * such option.
+ */
+bool mp_encode_default(mp_encoder *e, VALUE obj);
+
 /* The bytes of an object that is packed already, in a String that nobody can change. */
 typedef struct {
     VALUE source;

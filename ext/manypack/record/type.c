@@ -179,14 +179,18 @@ laid_over_types(void)
     return laid;
 }
 
+/* True if a Codec object has the types and options of a struct, and that `default`. */
 static bool
-same_codec_p(const mp_codec *one, const mp_codec *other)
+same_codec_p(VALUE codec, const mp_codec *other, VALUE called)
 {
-    return one->types == other->types && !memcmp(&one->options, &other->options, sizeof(mp_options));
+    const mp_codec *one = mp_codec_get(codec);
+
+    return one->types == other->types && mp_codec_called(codec) == called &&
+           !memcmp(&one->options, &other->options, sizeof(mp_options));
 }
 
 static MP_NOINLINE VALUE
-with_codec(VALUE self, const mp_codec *codec)
+with_codec(VALUE self, const mp_codec *codec, VALUE called)
 {
     VALUE all = laid_over_types(), own = rb_hash_lookup(all, self), type;
     long i;
@@ -197,9 +201,9 @@ with_codec(VALUE self, const mp_codec *codec)
     }
     for (i = 0; i < RARRAY_LEN(own); i++) {
         type = RARRAY_AREF(own, i);
-        if (same_codec_p(mp_codec_get(type_get(type)->codec), codec)) return type;
+        if (same_codec_p(type_get(type)->codec, codec, called)) return type;
     }
-    type = rb_funcall(self, id_laid_over, 1, mp_codec_made_of(codec));
+    type = rb_funcall(self, id_laid_over, 1, mp_codec_made_of(codec, called));
     copy_collects(self, type);
     if (RARRAY_LEN(own) >= FRONTS_MAX) rb_ary_shift(own);
     rb_ary_push(own, type);
@@ -222,15 +226,17 @@ current_within(VALUE *self, const mp_codec *front)
 {
     const compiled_type *type = current(self);
     mp_codec codec = *mp_codec_get(type->codec);
+    VALUE called = mp_codec_called(type->codec);
 
     if (MP_LIKELY(default_p(front))) return type;
+    if (mp_options_called_p(&front->options)) called = mp_codec_called(front->object);
     if (front->types && front->types != mp_default_codec()->types) {
         codec.types = front->types;
         codec.object = front->object;
     }
     mp_options_overlay(&codec.options, &front->options);
-    if (same_codec_p(mp_codec_get(type->codec), &codec)) return type;
-    *self = with_codec(*self, &codec);
+    if (same_codec_p(type->codec, &codec, called)) return type;
+    *self = with_codec(*self, &codec, called);
     return type_get(*self);
 }
 

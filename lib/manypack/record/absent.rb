@@ -15,8 +15,8 @@ module Manypack
 
     # Raises, because it is no value: called by Manypack.pack.
     def to_msgpack(*)
-      raise EncodeError::TypeError, "Manypack::ABSENT is no value: only a member of a Record that has it as its " \
-                                    "default leaves itself out"
+      Internal.raise_type_error("Manypack::ABSENT is no value: dump leaves it out only as a member of a Record whose " \
+                                "default it is")
     end
     alias to_json to_msgpack
     alias as_json to_msgpack

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+#--
+# Attributes of ActiveModel and ActiveRecord that hold objects of a Record or another Type. Only programs that use one of
+# them require this file.
+#++
+require "manypack"
+
+module Manypack
+  Library.load("active_model/type", user: "manypack/active_model", at_least: "7.1", gem: "activemodel")
+
+  # The type of an attribute of ActiveModel or ActiveRecord that is an object of a Record or another Type. A column holds
+  # it as bytes, or as JSON. Changes inside of the object are noticed, as those of Rails' own JSON columns are.
+  #
+  #   require "manypack/active_model"
+  #
+  #   class Order < ApplicationRecord
+  #     attribute :address, Manypack::AttributeType.new(Address)               # a binary column
+  #     attribute :items, Manypack::AttributeType.new([Item], json: true), default: -> { [] } # a json or text column
+  #   end
+  #   order.address = {"street" => "..."} # an Address, or RecordError
+  class AttributeType < ::ActiveModel::Type::Value
+    # type:: a Record, a class that has one, or anything else that Type[] takes
+    # json:: true for a column of JSON or text (default false: of bytes)
+    #
+    # Raises ArgumentError for anything that is no type.
+    def initialize(type, json: false)
+      Arguments.check_flag(json, :json)
+      @of = Manypack::Type[type]
+      @json = json
+      super()
+    end
+
+    # Returns +:binary+, or +:json+ for a column of JSON.
+    def type = @json ? :json : :binary
+
+    # Returns true for a column of bytes.
+    def binary? = !@json
+
+    # Returns true, because an object may change while it is an attribute.
+    def mutable? = true
+
+    # Returns a copy of an object, or one made of Hashes, Arrays or permitted params; nil for nil. Raises RecordError for
+    # what the type does not take, and EncodeError for what cannot be packed.
+    def cast(value)
+      value = value.to_h if value.respond_to?(:permitted?)
+      @of.load(packed(value)) unless value.nil?
+    end
+
+    # Returns what the column holds: bytes or JSON, or nil for nil. Raises RecordError or EncodeError for an object that
+    # would not be read again.
+    def serialize(value)
+      return if value.nil?
+
+      @json ? @of.dump_json(value, check: true) : ::ActiveModel::Type::Binary::Data.new(dumped(value))
+    end
+
+    # Returns the object that the column holds, or nil. Raises DecodeError.
+    def deserialize(value)
+      return if value.nil?
+
+      @json ? @of.load_json(value) : @of.load(bytes(value))
+    end
+
+    # Returns true if the object has changed since it was read. Bytes that another version of the program wrote are no
+    # change.
+    def changed_in_place?(old, value)
+      return !old.nil? || !value.nil? if old.nil? || value.nil?
+
+      now = dumped(value)
+      (@json || bytes(old) != now) && dumped(deserialize(old)) != now
+    rescue DecodeError
+      true
+    end
+
+    # Returns true for an AttributeType of an equal type and the same kind of column.
+    def ==(other)
+      other.is_a?(AttributeType) && state == other.state
+    end
+    alias eql? ==
+
+    # Returns an Integer, the same for equal AttributeTypes.
+    def hash = state.hash
+
+    protected
+
+    def state = [@of, @json]
+
+    private
+
+    def dumped(value) = @of.dump(value, check: true)
+
+    def packed(value)
+      dumped(value)
+    rescue EncodeError, RecordError
+      raise unless value.is_a?(::Hash) || value.is_a?(::Array)
+
+      Manypack.pack(value)
+    end
+
+    # PostgreSQL sends bytes as hexadecimal digits after a backslash and an x, with which no message begins.
+    def bytes(column)
+      column = column.to_s
+      column.start_with?("\\x") ? [column.byteslice(2..)].pack("H*") : column
+    end
+  end
+end
