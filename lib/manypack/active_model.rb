@@ -7,7 +7,7 @@
 require "manypack"
 
 module Manypack
-  Library.load("active_model/type", user: "manypack/active_model", at_least: "7.1", gem: "activemodel")
+  Library.load("activemodel", user: "manypack/active_model", at_least: "7.1", file: "active_model")
 
   # The type of an attribute of ActiveModel or ActiveRecord that is an object of a Record or another Type. A column holds
   # it as bytes, or as JSON. Changes inside of the object are noticed, as those of Rails' own JSON columns are.
