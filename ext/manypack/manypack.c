@@ -117,8 +117,9 @@ factory_to_call(VALUE self, int argc, const VALUE *argv, int most)
  *                      encoding unchanged (default false)
  * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,
  *             Floats as float32 if nothing is lost, one NaN. docs/canonical.md has the rules (default false)
- * default:: a Proc, or anything with +call+, that gets each object which could not be packed, and returns what is packed
- *           in its place. What it raises passes through; if it returns the object itself, the error is as without it
+ * default:: a Proc, or anything with +call+, that gets each object which could not be packed, and returns what is
+ *           packed in its place. What it raises passes through; if it returns the object itself, the error is as
+ *           without it
  *
  * The options may also be a Hash. An option that has an effect only on unpacking raises ArgumentError; a Codec takes
  * the options of both.

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 #--
-# Attributes of ActiveModel and ActiveRecord that hold objects of a Record or another Type. Only programs that use one of
-# them require this file.
+# Attributes of ActiveModel and ActiveRecord that hold objects of a Record or another Type. Only programs that use one
+# of them require this file.
 #++
 require "manypack"
 
 module Manypack
   Library.load("activemodel", user: "manypack/active_model", at_least: "7.1", file: "active_model")
 
-  # The type of an attribute of ActiveModel or ActiveRecord that is an object of a Record or another Type. A column holds
-  # it as bytes, or as JSON. Changes inside of the object are noticed, as those of Rails' own JSON columns are.
+  # The type of an attribute of ActiveModel or ActiveRecord that is an object of a Record or another Type. A column
+  # holds it as bytes, or as JSON. Changes inside of the object are noticed, as those of Rails' own JSON columns are.
   #
   #   require "manypack/active_model"
   #
@@ -40,8 +40,8 @@ module Manypack
     # Returns true, because an object may change while it is an attribute.
     def mutable? = true
 
-    # Returns a copy of an object, or one made of Hashes, Arrays or permitted params; nil for nil. Raises RecordError for
-    # what the type does not take, and EncodeError for what cannot be packed.
+    # Returns a copy of an object, or one made of Hashes, Arrays or permitted params; nil for nil. Raises RecordError
+    # for what the type does not take, and EncodeError for what cannot be packed.
     def cast(value)
       value = value.to_h if value.respond_to?(:permitted?)
       @of.load(packed(value)) unless value.nil?

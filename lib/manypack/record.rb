@@ -432,8 +432,8 @@ module Manypack
       end
       return unless form != :map && presence.one_way?
 
-      raise ArgumentError, "members that are load_only or dump_only need a map that is read and written: " \
-                           "#{form == :lazy ? "a lazy Record writes its bytes as they came" : "an array has a place for each"}"
+      why = form == :lazy ? "a lazy Record writes its bytes as they came" : "an array has a place for each"
+      raise ArgumentError, "members that are load_only or dump_only need a map that is read and written: #{why}"
     end
 
     def options

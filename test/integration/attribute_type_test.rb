@@ -38,7 +38,7 @@ class AttributeTypeTest < Minitest::Test
                  [read.address, read.settings, read.items, read.notes]
     raw = Order.connection.select_one("SELECT * FROM orders WHERE id = #{saved.id}")
     assert_equal [read.address.dump, '[{"street":"B","number":2}]', '{"theme":"x","tags":[]}'], [raw["address"].b, raw["items"], raw["notes"]]
-    assert_includes Order.where(address: { street: "Main St", number: 5 }).ids, saved.id
+    assert_includes Order.where(address: read.address).ids, saved.id
   end
 
   def test_changes_inside_are_noticed_and_saved_and_reading_changes_nothing

@@ -145,7 +145,9 @@ to_json(VALUE source, VALUE io, const mp_codec *codec)
     mp_json_writer w;
 
     if (!RB_TYPE_P(source, T_STRING) && !mp_view_p(source)) {
-        if (mp_io_p(source)) return rb_funcall(mp_mArguments, id_json_stream, 3, source, io, mp_codec_made_of(codec, 0));
+        if (mp_io_p(source)) {
+            return rb_funcall(mp_mArguments, id_json_stream, 3, source, io, mp_codec_made_of(codec, 0));
+        }
         string = rb_check_string_type(source);
         if (NIL_P(string)) raise_no_source(source);
     }

@@ -42,6 +42,31 @@ encode_float(mp_encoder *e, uint8_t *p, double d)
     return mp_put_float64(room(e, p, MP_HEAD_MAX), d);
 }
 
+/* Packs what the option `default` returns for an object that cannot be packed. False if it returns nothing else. */
+static bool
+encode_default(mp_encoder *e, VALUE obj)
+{
+    VALUE object = mp_foreign_default(e, obj);
+
+    if (object == Qundef) return false;
+    e->max_depth++; /* a level, but no container */
+    e->depth++;
+    mp_encode(e, object);
+    e->depth--;
+    e->max_depth--;
+    RB_GC_GUARD(object);
+    return true;
+}
+
+static uint8_t *
+encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
+{
+    p = mp_encode_foreign(e, p, obj);
+    if (MP_LIKELY(p != NULL)) return p;
+    if (!encode_default(e, obj)) mp_raise_unpackable(e, obj);
+    return e->out.pos;
+}
+
 static MP_NOINLINE uint8_t *
 encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -51,7 +76,7 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
     }
     if (e->codec->types && e->codec->types->integer) return mp_encode_typed(e, p, obj, e->codec->types->integer);
     mp_out_commit(&e->out, p);
-    if (mp_encode_default(e, obj)) return e->out.pos;
+    if (encode_default(e, obj)) return e->out.pos;
     mp_encoder_raise(e, rb_eRangeError,
                      "; register_common(:bigint) on a Factory or on DefaultFactory packs it as an ext type",
                      "bignum too big to convert into 64 bits: Integer of %" PRIuSIZE " bits",
@@ -374,7 +399,7 @@ encode_rare(mp_encoder *e, uint8_t *p, VALUE obj)
       case T_STRING:
       case T_HASH:
       case T_ARRAY: return encode_derived(e, p, obj);
-      default: return mp_encode_foreign(e, p, obj);
+      default: return encode_foreign(e, p, obj);
     }
 }
 

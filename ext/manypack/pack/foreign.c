@@ -5,7 +5,6 @@
 #include "base/moment.h"
 #include "base/user_code.h"
 #include "core/wire.h"
-#include "pack/encode.h"
 #include "pack/packer.h"
 
 static ID id_common_type, id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
@@ -143,8 +142,6 @@ leave_for_packer(mp_encoder *e)
     e->str = 0;
 }
 
-NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
-
 /* Advice on how to pack an object that has no to_msgpack. */
 static VALUE
 way_to_pack(VALUE obj)
@@ -168,8 +165,8 @@ way_to_pack(VALUE obj)
 }
 
 /* Raises the NoMethodError of a missing to_msgpack, with its receiver, which callers may read. */
-static void
-raise_unpackable(mp_encoder *e, VALUE obj)
+void
+mp_raise_unpackable(mp_encoder *e, VALUE obj)
 {
     VALUE path = mp_error_path(e->place), message, keywords = rb_hash_new();
     bool of_gem = e->codec->options.of_gem;
@@ -512,28 +509,22 @@ call_default(VALUE arg)
     return rb_funcallv(call->called, rb_intern("call"), 1, &call->obj);
 }
 
-bool
-mp_encode_default(mp_encoder *e, VALUE obj)
+VALUE
+mp_foreign_default(mp_encoder *e, VALUE obj)
 {
     default_call call = {.called = mp_codec_called(e->codec->object), .obj = obj};
     VALUE object;
 
-    if (!call.called) return false;
+    if (!call.called) return Qundef;
     object = mp_encoder_call_placed(e, call_default, (VALUE)&call);
-    if (object == obj) return false;
+    if (object == obj) return Qundef;
     if (mp_stack_used_up_p()) mp_encoder_raise_too_deep(e);
     if (e->max_depth - mp_encoder_containers(e->codec) > mp_encoder_open_containers(e) + DEFAULTS_MAX) {
         mp_encoder_raise(e, rb_eArgError, NULL,
                          "default: returned one object that cannot be packed after another, such as an instance of "
                          "%" PRIsVALUE, rb_obj_class(object));
     }
-    e->max_depth++; /* a level, but no container */
-    e->depth++;
-    mp_encode(e, object);
-    e->depth--;
-    e->max_depth--;
-    RB_GC_GUARD(object);
-    return true;
+    return object;
 }
 
 uint8_t *
@@ -552,9 +543,8 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
         encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
-    } else if (!encode_attached(e, obj) && !call_with_window_lent(e, obj, NULL, &levels) &&
-               !mp_encode_default(e, obj)) {
-        raise_unpackable(e, obj);
+    } else if (!encode_attached(e, obj) && !call_with_window_lent(e, obj, NULL, &levels)) {
+        return NULL;
     }
     return e->out.pos;
 }

@@ -15,16 +15,19 @@ const mp_type *mp_foreign_type(mp_encoder *e, VALUE obj);
 
 /*
  * Write an object at p and return the place after it. mp_encode_typed writes an ext of that type. mp_encode_foreign
- * finds out how the object is packed.
+ * finds out how the object is packed; NULL if it cannot be.
  */
 uint8_t *mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type);
 uint8_t *mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj);
 
 /*
- * Packs what the option `default` returns for an object that cannot be packed. False, without a call, if there is no
- * such option.
+ * What the option `default` returns for an object that cannot be packed; Qundef if there is no such option, or if it
+ * returns the object itself.
  */
-bool mp_encode_default(mp_encoder *e, VALUE obj);
+VALUE mp_foreign_default(mp_encoder *e, VALUE obj);
+
+/* The NoMethodError of an object without to_msgpack. */
+NORETURN(void mp_raise_unpackable(mp_encoder *e, VALUE obj));
 
 /* The bytes of an object that is packed already, in a String that nobody can change. */
 typedef struct {

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
+#--
+# Manypack::ABSENT.
+#++
 module Manypack
   # The class of ABSENT.
   class Absent # :nodoc:
-    private_class_method :new
-
     def self._load(_) = ABSENT
 
     def inspect = "Manypack::ABSENT"
@@ -27,12 +28,14 @@ module Manypack
   end
   private_constant :Absent
 
-  # The value of a member that a message does not have, where nil means something else: as a default of Record#with. Dump
-  # leaves such a member out. It is one object, also after Marshal and in every Ractor.
+  # The value of a member that a message does not have, where nil means something else: as a default of Record#with.
+  # Dump leaves such a member out. It is one object, also after Marshal and in every Ractor.
   #
   #   Change = Struct.new(:email)
-  #   CHANGE = Manypack::Record.new(Change, email: Manypack::Type[String, nil]).with(defaults: {email: Manypack::ABSENT})
+  #   CHANGE = Manypack::Record.new(Change, email: Manypack::Type[String, nil])
+  #                            .with(defaults: {email: Manypack::ABSENT})
   #   CHANGE.load(Manypack.pack({})).email               #=> Manypack::ABSENT
   #   CHANGE.load(Manypack.pack({"email" => nil})).email #=> nil
-  ABSENT = Ractor.make_shareable(Absent.send(:new))
+  ABSENT = Ractor.make_shareable(Absent.new)
+  Absent.private_class_method :new
 end

@@ -33,7 +33,8 @@ module Manypack
       end
 
       # What looks like an option and is none here.
-      OPTIONS = [:keys, :defaults, :unknown, :omit, :load_only, :dump_only, :check, :codec, *Arguments::CODEC_OPTIONS].freeze
+      OPTIONS = [:keys, :defaults, :unknown, :omit, :load_only, :dump_only, :check, :codec,
+                 *Arguments::CODEC_OPTIONS].freeze
       private_constant :OPTIONS
 
       # Checks the members against the class, and returns them with their Types, a Hash.

@@ -39,9 +39,8 @@ module Manypack
       # the value +omitted+ dump leaves the member out, because loading gives it back.
       def field(member, default)
         value, = default
-        left_out = ABSENT.equal?(value) || (@omit == :nil && value.nil?) || (@omit == :defaults && !Options.called?(value))
         { load_only: @load_only.include?(member), dump_only: @dump_only.include?(member),
-          **(default && left_out ? { omitted: value } : {}) }
+          **(default && omits?(value) ? { omitted: value } : {}) }
       end
 
       # Returns the options as Record#with takes them, without those that are the default, a Hash.
@@ -50,6 +49,12 @@ module Manypack
       end
 
       private
+
+      def omits?(default)
+        return true if ABSENT.equal?(default)
+
+        @omit == :nil ? default.nil? : @omit == :defaults && !Options.called?(default)
+      end
 
       def named(names)
         raise ::TypeError, "expected an Array of members, got #{names.class}" unless names.is_a?(Array)

@@ -195,7 +195,8 @@ module Manypack
         fields = record.keys.map { |member, keys| field(record, member, keys, slots.index(member)) }
         { kind: :record, words: record.klass.inspect, expected: Expected.of([:record, record]), parts: [],
           fields: fields, key_count: fields.sum { |field| field[:dump_only] ? 0 : field[:keys].size },
-          dump_only_count: fields.sum { |field| field[:dump_only] ? field[:keys].size : 0 }, record: record, class: record.klass,
+          dump_only_count: fields.sum { |field| field[:dump_only] ? field[:keys].size : 0 },
+          record: record, class: record.klass,
           reader: record.lazy_class, own_tag: record.instance_variable_get(:@tag_key),
           build: build, form: record.form, rules: Rules.nodes(record.spec, record.instance_variable_get(:@rules)),
           unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
@@ -205,7 +206,8 @@ module Manypack
         into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
         @member = member
         { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
-          **default(record, member), **record.instance_exec { @presence.field(member, default(member)) }, part: add(record.types[member].spec) }
+          **default(record, member), **record.instance_exec { @presence.field(member, default(member)) },
+          part: add(record.types[member].spec) }
       end
 
       def default(record, member)
