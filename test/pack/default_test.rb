@@ -50,6 +50,13 @@ class DefaultTest < Minitest::Test
     assert_equal [false, true], [codec, Manypack::Codec.new(default: Callable.new.freeze)].map { |one| Ractor.shareable?(one) }
   end
 
+  def test_a_codec_whose_default_cannot_be_shared_goes_to_no_ractor
+    codec = Manypack::Codec.new(default: ->(_) { self })
+    [-> { Manypack::Parallel.map(pack(1), ractors: 1, codec: codec) { 1 } }, -> { Manypack::View.new(pack(1), codec: codec, shareable: true) }].each do |call|
+      assert_match(/\Adefault: cannot be shared between Ractors/, assert_raises(Ractor::IsolationError) { call.call }.message)
+    end
+  end
+
   class Callable
     def call(object) = object.class.name
   end

@@ -231,6 +231,17 @@ types_shareable_p(const codec_object *object)
     return object->owner ? RB_OBJ_SHAREABLE_P(object->owner) : mp_types_shareable_p(object->types);
 }
 
+void
+mp_codec_check_shareable(VALUE self)
+{
+    VALUE called = codec_get(self)->called;
+
+    mp_types_check_shareable(codec_get(self)->types);
+    if (!called || rb_ractor_shareable_p(called)) return;
+    rb_raise(mp_const("Ractor::IsolationError"), "default: cannot be shared between Ractors: give a Proc from "
+             "Ractor.shareable_proc or Ractor.make_shareable");
+}
+
 /* Makes the Codec immutable, and shareable unless one of its handlers is not. */
 static VALUE
 codec_seal(VALUE self)

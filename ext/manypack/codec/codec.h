@@ -70,6 +70,9 @@ VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VAL
 /* The types of a Codec object, for callers that hold them longer than the object lives. */
 mp_types *mp_codec_types(VALUE codec);
 
+/* Ractor::IsolationError unless all handlers of a Codec object, and its option `default`, are shareable. */
+void mp_codec_check_shareable(VALUE codec);
+
 /* A Codec whose handlers all have their Procs. Returns codec itself if they have. */
 VALUE mp_codec_with_procs(VALUE codec);
 

@@ -15,11 +15,11 @@ rb_isolation_s_isolate(VALUE klass, VALUE proc)
     return mp_proc_isolate(proc);
 }
 
-/* call-seq: Isolation.check_codec(codec) -> nil; Ractor::IsolationError names a handler that cannot be shared */
+/* call-seq: Isolation.check_codec(codec) -> nil; Ractor::IsolationError names a handler that is not shareable */
 static VALUE
 rb_isolation_s_check_codec(VALUE klass, VALUE codec)
 {
-    mp_types_check_shareable(mp_codec_types(codec));
+    mp_codec_check_shareable(codec);
     return Qnil;
 }
 

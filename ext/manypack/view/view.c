@@ -300,7 +300,7 @@ mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
 
     mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), options);
     if (options->shareable) {
-        mp_types_check_shareable(mp_codec_types(codec));
+        mp_codec_check_shareable(codec);
         message = rb_ractor_make_shareable(message);
     }
     self = view_new(message, codec, 0, 0, MP_VIEW_END_OF_SOURCE);
@@ -322,7 +322,7 @@ mp_view_root_for(VALUE origin, VALUE message, VALUE codec)
 
     if (!options->freeze && !options->shareable) return origin ? origin : view_new(message, codec, 0, 0, 0);
     if (options->shareable) {
-        mp_types_check_shareable(mp_codec_types(codec));
+        mp_codec_check_shareable(codec);
         message = rb_ractor_make_shareable(message);
     }
     self = view_new(message, codec, 0, 0, 0);
