@@ -60,7 +60,7 @@ static const rb_data_type_t codec_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
 };
 
-static VALUE cCodec;
+static VALUE cCodec, eIsolationError;
 
 /* The Codec without options and types. */
 static VALUE plain_codec;
@@ -238,8 +238,8 @@ mp_codec_check_shareable(VALUE self)
 
     mp_types_check_shareable(codec_get(self)->types);
     if (!called || rb_ractor_shareable_p(called)) return;
-    rb_raise(mp_const("Ractor::IsolationError"), "default: cannot be shared between Ractors: give a Proc from "
-             "Ractor.shareable_proc or Ractor.make_shareable");
+    rb_raise(eIsolationError, "default: cannot be shared between Ractors: give a Proc from Ractor.shareable_proc or "
+             "Ractor.make_shareable");
 }
 
 /* Makes the Codec immutable, and shareable unless one of its handlers is not. */
@@ -650,6 +650,7 @@ Init_manypack_codec(void)
 
     cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
     rb_gc_register_mark_object(cCodec);
+    eIsolationError = mp_const("Ractor::IsolationError"); /* which Ruby never frees */
     rb_undef_alloc_func(cCodec);
     rb_undef_method(cCodec, "initialize_copy");
     rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
