@@ -24,8 +24,8 @@ module Manypack
   #   USER.load(Manypack.pack({"id" => "1", "name" => "Ada"}))
   #   # raises RecordError: expected Integer, got str "1", at $.id, byte 4 (User#id)
   #
-  # The keywords of Record.new are members and nothing else, so a member may have any name, even +keys+ or +defaults+.
-  # Options are arguments of Record#with.
+  # The keywords of Record.new are members, which may have any name, even +keys+ or +defaults+. Options are arguments of
+  # Record#with, or of +with+, as in <code>Manypack::Record.new(User, id: Integer, with: {unknown: :raise})</code>.
   class Record < Type
     class << self
       alias create new # Record.new takes members
@@ -39,6 +39,12 @@ module Manypack
     # The class may be any other, too, such as a plain one, an ActiveModel or a dry-struct. Its +new+ gets the members,
     # and dump reads them by public methods of their names. Of positional parameters, all have the names of members; a
     # single parameter with another name, or a <code>*</code>, gets a Hash.
+    #
+    # with:: a Hash of what Record#with takes, with Symbols as keys. Anything else is the type of a member named +with+
+    #
+    # In place of the Hash there may be another Record, or a class that has one, which the new one extends: it has the
+    # members of that Record first, with their types, then its own, and the options of both. A member that is given
+    # again has its new type. <code>:self</code> and the name of the class in the types of that Record still mean it.
     #
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects, even if it is defined after
     # the Record is made; but a +new+ that takes any number of arguments must be there before the first object is
@@ -56,9 +62,11 @@ module Manypack
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
+    #   Place = Struct.new(:x, :y, :name)
+    #   PLACE = Manypack::Record.new(Place, POINT, name: String, with: {keys: :camel})
     def self.new(klass, types = nil, **members)
       Arguments.refuse_block(self, :new) if block_given?
-      Arguments.at_the_call { create(klass, Members.named(types, members), nil) }
+      Arguments.at_the_call { made(klass, types, members, nil) }
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
@@ -72,8 +80,16 @@ module Manypack
     #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
     def self.ivars(klass, types = nil, **members)
       Arguments.refuse_block(self, :ivars) if block_given?
-      Arguments.at_the_call { create(klass, Members.named(types, members), Build.ivars(klass)) }
+      Arguments.at_the_call { made(klass, types, members, Build.ivars(klass)) }
     end
+
+    def self.made(klass, types, members, build)
+      base, members, options = Members.given(types, members)
+      own, others = options.to_h.partition { |name, _| Options::NAMES.include?(name) }.map(&:to_h)
+      record = create(klass, members, build, base, own)
+      others.empty? ? record : record.with(**others)
+    end
+    private_class_method :made
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
     # on Ruby 3.1 a Struct with +keyword_init+, whose +new+ takes keywords and fills missing members with nil. The
@@ -86,18 +102,20 @@ module Manypack
     #     def area = 3.14 * radius**2
     #   end
     #   Circle.load(Circle.new(radius: 1.0).dump).area #=> 3.14
+    #   Ring = Manypack::Record.define(Circle, inner_radius: Float, with: {keys: :camel})
     #
-    # <code>Circle.record</code> is its Record, and <code>Circle.record.with</code> takes options.
+    # <code>Circle.record</code> is its Record.
     def self.define(types = nil, **members, &block)
-      members = Members.named(types, members)
+      base, members, options = Arguments.at_the_call { Members.given(types, members) }
       raise ArgumentError, "a member to_msgpack would be what packs the object" if members.key?(:to_msgpack)
 
       Arguments.at_the_call { Members.refuse_options(members) }
 
-      klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
+      names = [*base&.members, *members.keys].uniq
+      klass = defined?(Data) ? Data.define(*names) : Struct.new(*names, keyword_init: true)
       klass.singleton_class.prepend(Nameless)
       klass.class_eval(&block) if block # first, because it may override initialize
-      Attached.install(klass, new(klass, **members))
+      Attached.install(klass, new(klass, base, **members, **(options ? { with: options } : {})))
       klass
     end
 
@@ -168,12 +186,15 @@ module Manypack
     NO_MAPS = %i[nil true false integer float string symbol enum list].freeze
     private_constant :NO_MAPS
 
-    def initialize(klass, members, build) # :nodoc:
+    def initialize(klass, members, build, extended = nil, options = {}) # :nodoc:
+      members, again = { **extended&.types_outside.to_h, **members }, members.keys
       build, arguments = build ? [build, members.keys] : Build.of(klass, members.keys)
       types = Members.check(klass, members, build)
-      codec, base = inherited(types.values)
-      set(klass: klass, types: types, build: build, arguments: arguments, options: Options::NONE, codec: codec,
-          base: base)
+      codec, base = inherited([*types.values, *extended])
+      options = (extended&.options || Options::NONE).with(klass, types, **options, again: again)
+      set(klass: klass, types: types, build: build, arguments: arguments, options: options, codec: codec, base: base,
+          presence: extended&.presence || Presence::NONE, form: extended&.form || :map,
+          check: extended&.check? || false, rules: extended&.rules || [].freeze)
     end
 
     # Returns the class of the objects.
@@ -262,7 +283,11 @@ module Manypack
     # Returns a copy of the Record with the given options changed.
     #
     # keys:: a Hash of members and their keys: a String, an Integer or an Array of them: the first is written, all are
-    #        read
+    #        read. Or a style, by which all members get their keys: +:camel+ (<code>first_name</code> is "firstName"),
+    #        +:pascal+, +:kebab+, +:screaming+, or a Proc that returns the key of a member, a Symbol. Or both, as in
+    #        <code>[:camel, {html_url: "htmlURL"}]</code>. Underscores at the front of a name stay, and <code>?</code>
+    #        at its end goes
+    # aliases:: a Hash of members and further keys that are read and never written
     # defaults:: a Hash of members and the default values of missing ones; all other members are required. Of a String,
     #            an Array or a Hash that is not frozen, each loaded object gets its own copy; other default values are
     #            frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for each loaded
@@ -281,18 +306,21 @@ module Manypack
     #             unknown key, and the member is its default, or nil
     # options:: those of Type#with
     #
+    # What holds for a member already stays unless it is given anew: keys of a Hash whatever the style.
+    #
     # Raises ArgumentError for members that the class does not have, for a key that two members have, for a member that
     # collects unknown keys and can be no Hash, for a default value, unless it is nil or called, that the member's type
     # refuses or that objects cannot share, and for members that are only read or written in an array or a lazy Record.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
-    def with(keys: nil, defaults: nil, unknown: nil, omit: nil, load_only: nil, dump_only: nil, codec: nil,
-             check: @check, **options)
+    def with(keys: nil, aliases: nil, defaults: nil, unknown: nil, omit: nil, load_only: nil, dump_only: nil,
+             codec: nil, check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
       changed = changed_codec(codec, options, *options_of_its_own)
-      same_members = [keys, defaults, unknown, omit, load_only, dump_only].all?(&:nil?)
-      options = Arguments.at_the_call { @options.with(klass, types, keys, defaults, unknown) }
+      of_members = { keys: keys, aliases: aliases, defaults: defaults, unknown: unknown }.compact
+      same_members = of_members.empty? && [omit, load_only, dump_only].all?(&:nil?)
+      options = Arguments.at_the_call { @options.with(klass, types, **of_members) }
       presence = Arguments.at_the_call { @presence.with(klass, members, omit, load_only, dump_only) }
       copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options, presence: presence,
            lazy_class: same_members ? @lazy_class : nil)
@@ -341,10 +369,14 @@ module Manypack
     # <code>klass.load(bytes)</code>, <code>klass.load_json(text)</code>, <code>klass.foreach_json(io)</code>,
     # <code>object.dump</code>, <code>object.dump_json</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own or
-    # from a superclass or a module, or as a member. Raises Ractor::IsolationError for a class of another Ractor, which
-    # Ruby 4.1 does not let this one change. Unless the class has +to_json+ or +as_json+, its objects get both: their
-    # JSON is that of their bytes. The options and ext types of a Packer, a Factory or a call of Manypack.pack hold in
-    # the objects, too; what those do not say is as the Record has it.
+    # from a superclass or a module, or as a member. It also gets +foreach+, <code>valid?</code>, +lazy+, +array+ and
+    # +json_schema+, unless it has a method of that name. The rule: what makes, checks or describes objects is a method
+    # of the class, too; what changes a Record, such as +with+ and +or+, is one of <code>klass.record</code>.
+    #
+    # Raises Ractor::IsolationError for a class of another Ractor, which Ruby 4.1 does not let this one change. Unless
+    # the class has +to_json+ or +as_json+, its objects get both: their JSON is that of their bytes. The options and ext
+    # types of a Packer, a Factory or a call of Manypack.pack hold in the objects, too; what those do not say is as the
+    # Record has it.
     #
     # A subclass gets a Record of its own, made from this one on first use, unless another one is attached to it.
     #
@@ -388,6 +420,8 @@ module Manypack
 
     protected
 
+    attr_reader :presence, :rules
+
     def state
       [@klass, @types.transform_values(&:spec), @options.state, @presence.to_h, @form, @build, @check, @tag_key, @rules]
     end
@@ -414,7 +448,30 @@ module Manypack
       finish(codec, base, types.values)
     end
 
+    def options
+      @options || uninitialized
+    end
+
+    # Returns the types of the members for a Record that extends this one, in which names that mean this one would mean
+    # another.
+    def types_outside
+      types.transform_values do |type|
+        spec = Spec.renamed(type.spec) { |name| @spec if name == :self || named?(name) }
+        spec == type.spec ? type : Spec.made_of(spec, [type])
+      end
+    end
+
     private
+
+    # Returns what to do instead of calling a method that the Record does not have but its class.
+    def guess(name)
+      hint = super
+      return hint if hint || !@klass.respond_to?(name) || (name != :new && Object.respond_to?(name))
+
+      "it is a method of the class: #{@klass}.#{name}"
+    end
+
+    def options_of_its_own = [*Options::NAMES, *Presence::NAMES, :check]
 
     # Returns the default value of a missing member, in an Array, or nil. That of the class's own constructor comes
     # before the nil of Presence.
@@ -424,8 +481,6 @@ module Manypack
       [nil] if @presence.implies_nil?(member, types[member]) && !constructor[1].include?(member)
     end
 
-    def options_of_its_own = %i[keys defaults unknown omit load_only dump_only check]
-
     def check_form(form, options, presence)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys"
@@ -434,10 +489,6 @@ module Manypack
 
       why = form == :lazy ? "a lazy Record writes its bytes as they came" : "an array has a place for each"
       raise ArgumentError, "members that are load_only or dump_only need a map that is read and written: #{why}"
-    end
-
-    def options
-      @options || uninitialized
     end
 
     # Returns the result of +build+, and the members that may be missing because the class has defaults for them. Called
@@ -453,8 +504,8 @@ module Manypack
     end
 
     def copy(codec: self.codec, base: self.base, **changes)
-      now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options, presence: @presence,
-              form: @form, check: @check, inherited: @inherited, tag_key: @tag_key, rules: @rules }
+      now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options,
+              presence: @presence, form: @form, check: @check, inherited: @inherited, tag_key: @tag_key, rules: @rules }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 
@@ -479,9 +530,10 @@ end
 
 require_relative "record/build"
 require_relative "record/readers"
-require_relative "record/members"
 require_relative "record/options"
 require_relative "record/presence"
+require_relative "record/members"
+require_relative "record/key_names"
 require_relative "record/attached"
 require_relative "record/body"
 require_relative "record/rbs"

@@ -21,7 +21,7 @@ class IoForBytesTest < Minitest::Test
     "Manypack::View.new" => ->(given) { Manypack::View.new(given, check: true) }, "Manypack::Codec#view" => ->(given) { Manypack::Codec.new.view(given) },
     "Manypack::Path::All#read" => ->(given) { Manypack::Path.all(id: "$.id").read(given) },
     "Manypack::Type#load" => ->(given) { User.record.load(given) }, "Manypack::Type#valid?" => ->(given) { Manypack::Type[Object].valid?(given, max_depth: 5) },
-    "Manypack::_RecordClass#load" => ->(given) { User.load(given) }
+    "Manypack::_RecordClass#load" => ->(given) { User.load(given) }, "Manypack::_RecordClass#valid?" => ->(given) { User.valid?(given) }
   }.freeze
 
   # Every method that reads an io itself, which the TypeError of the others names.

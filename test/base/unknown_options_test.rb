@@ -52,6 +52,7 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Type#from" => ["Manypack::Type[Integer].from(1, **OPTIONS)"],
     "Manypack::Type#load_json" => ['Manypack::Type[Integer].load_json("1", **OPTIONS)'],
     "Manypack::Type#load_json_file" => ['(Manypack::Type[Integer].load_json_file(File::NULL, **OPTIONS) rescue $!.respond_to?(:line) || raise)'],
+    "Manypack::Type#foreach" => ["Manypack::Type[Integer].foreach(File::NULL, **OPTIONS) { nil }", "Manypack::Type[Integer].foreach(File::NULL, **OPTIONS).to_a"],
     "Manypack::Type#foreach_json" => ["Manypack::Type[Integer].foreach_json(File::NULL, **OPTIONS) { nil }", "Manypack::Type[Integer].foreach_json(File::NULL, **OPTIONS).to_a"],
     "Manypack::Type#dump_json" => ["Manypack::Type[Integer].dump_json(1, **OPTIONS)"],
     "Manypack::Type#valid?" => ['Manypack::Type[Integer].valid?("\x01", **OPTIONS)'],

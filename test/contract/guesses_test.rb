@@ -113,7 +113,7 @@ class GuessesTest < Minitest::Test
   INSTEAD = {
     -> { Manypack.repair("a.msgpack") } => "File.truncate(path, error.start)", -> { Manypack.tail("a.msgpack") } => "Manypack.foreach(path)",
     -> { Manypack.read("a.msgpack") } => "Manypack.load_file(path)",
-    -> { Manypack.append("a.msgpack", 1) } => "Packer.open(path, append: true)", -> { POINT.foreach("a.msgpack") } => "Manypack.foreach(path, as: record)",
+    -> { Manypack.append("a.msgpack", 1) } => "Packer.open(path, append: true)",
     -> { Manypack.decode("\x01") } => "Manypack.unpack(bytes)", -> { Manypack.generate(1) } => "Manypack.pack(object)",
     -> { Manypack.valid?("\x01") } => "Manypack::Type[Object].valid?(bytes)", -> { Manypack.register_type(1, Range) } => "DefaultFactory.register_type",
     -> { Manypack::Parallel.each_slice("\x01", 2) } => "map, each and filter", -> { Manypack::Parallel.sum("\x01") } => "map, each and filter",

@@ -62,6 +62,7 @@ class MatrixTest < Minitest::Test
     "split as: :view" => ->(bytes, **o) { Manypack.split(bytes, as: :view, **o).first["k"] },
     "foreach" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.foreach(path, **o).first } },
     "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
+    "Type#foreach" => ->(bytes, **o) { in_file(bytes) { |path| ANY.foreach(path, **o).first } },
     "Type#with" => ->(bytes, **o) { ANY.with(**o).load(bytes) },
     "Type#load" => ->(bytes, **o) { ANY.load(bytes, **o) },
     "Type#valid?" => ->(bytes, **o) { [ANY.valid?(bytes, **o), ANY.load(bytes, **o)].last },

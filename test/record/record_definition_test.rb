@@ -13,8 +13,8 @@ class RecordDefinitionTest < Minitest::Test
 
   def test_options_about_members_are_hashes
     record = Record.new(Struct.new(:id), id: Integer)
-    [{ keys: :camel }, { defaults: :id }, { defaults: [:id] }].each do |options|
-      assert_match(/\Aexpected a Hash of members, got (Symbol|Array)\z/, assert_raises(::TypeError) { record.with(**options) }.message)
+    [{ keys: [:camel, 1] }, { aliases: :id }, { defaults: :id }, { defaults: [:id] }].each do |options|
+      assert_match(/\Aexpected a Hash of members, got (Symbol|Array|Integer)\z/, assert_raises(::TypeError) { record.with(**options) }.message)
     end
   end
 
@@ -145,7 +145,7 @@ class RecordDefinitionTest < Minitest::Test
     pair = Struct.new(:x)
     { defaults: { x: 1 }, keys: { x: "X" }, unknown: :raise, max_depth: 5 }.each do |option, value|
       [-> { Record.new(pair, x: Integer, option => value) }, (-> { Record.define(x: Integer, option => value) } unless option == :max_depth)].compact.each do |call|
-        assert_match(/options are arguments of with, as in record\.with\(#{option}: \.\.\.\)\z/, assert_raises(ArgumentError, &call).message)
+        assert_match(/options are arguments of with, as in with: {#{option}: \.\.\.} or record\.with\(#{option}: \.\.\.\)\z/, assert_raises(ArgumentError, &call).message)
       end
     end
   end

@@ -116,6 +116,7 @@ class LinearTimeTest < Minitest::Test
     to_h: [->(t, b) { t.to_h(Manypack.unpack(b, **DEPTH)) rescue nil }],
     load_json: [->(t, b) { t.load_json(Manypack.to_json(b, **AS_JSON), **DEPTH) rescue nil }],
     load_json_file: [->(t, b) { Tempfile.create { |file| file.write(Manypack.to_json(b, **AS_JSON)) && file.close || t.load_json_file(file.path, **DEPTH) } rescue nil }],
+    foreach: [->(t, b) { Tempfile.create("many") { |f| f.tap { |io| io.binmode.write(b) }.flush && t.foreach(f.path).to_a } }],
     foreach_json: [->(t, b) { t.foreach_json(StringIO.new(Manypack.to_json(b, **AS_JSON)), **DEPTH).to_a rescue nil }],
     dump_json: [->(t, b) { t.dump_json(Manypack.unpack(b, **DEPTH), **AS_JSON) rescue nil }],
     "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }], check: [->(t, b) { t.check("x") { true }.load(b) }],

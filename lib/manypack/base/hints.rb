@@ -94,7 +94,7 @@ module Manypack
         "enum one_of" => ENUM, "|" => "or(other) is one of two types, and or(nil) may be nil",
         "errors" => "load(bytes, collect: true) raises a RecordError with all errors: rescue it, and ask it for errors",
         "validate" => "valid?(bytes) tells, and load(bytes) raises a RecordError",
-        "load!" => "load(bytes) raises a RecordError", "foreach each_file" => READS_A_FILE,
+        "load!" => "load(bytes) raises a RecordError", "each_file" => READS_A_FILE,
         "nullable optional" => "or(nil) may be nil", "where" => CHECKS
       },
       "Record" => { "fields" => "members and types list them", "nullable optional" => NIL_OR_MISSING },

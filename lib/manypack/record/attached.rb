@@ -69,7 +69,24 @@ module Manypack
           super
           Attached.define_record(klass) { Attached.dumping(klass) }
         end
+
+        # Names the Record in the error if that has the method.
+        def method_missing(name, *, **)
+          return super unless Record.public_method_defined?(name)
+
+          error = NoMethodError.new("undefined method '#{name}' for #{self}; it is a method of its Record: " \
+                                    "#{self}.record.#{name}", name, receiver: self)
+          Arguments.refuse(error.extend(Guesses::Certain))
+        end
+
+        def respond_to_missing?(...) = super
       end
+
+      # The other methods of the class, which it has unless it has one of that name: what makes, checks or describes
+      # objects. Each is a module, so that a class can do without it.
+      FURTHER = %i[foreach valid? lazy array json_schema].to_h do |name|
+        [name, Module.new { module_eval("def #{name}(...) = record.#{name}(...)", __FILE__, __LINE__) }]
+      end.freeze
 
       # The methods of the objects. A member may have the name dump or class, so these methods call neither.
       module Dumping # :nodoc:
@@ -137,7 +154,7 @@ module Manypack
           give(klass, record)
           klass.remove_method(:__manypack_record__) if klass.private_method_defined?(:__manypack_record__, false)
           define_record(klass) { klass::MANYPACK_RECORD }
-          klass.extend(Loading)
+          klass.extend(Loading, *FURTHER.reject { |name, _| klass.respond_to?(name, true) }.values)
           klass.include(Dumping)
           klass.include(Json) unless own_json?(klass)
         end

@@ -7,6 +7,25 @@ module Manypack
   class Record < Type
     # The members that a Record is made of.
     module Members # :nodoc:
+      # Returns the Record that the members extend, or nil, the members, and the Hash of options among them, or nil.
+      def self.given(types, members)
+        base = Arguments.type_of(types)
+        check_base(types, base)
+        members = named(base ? nil : types, members)
+        options = members[:with]
+        return [base, members, nil] unless options.is_a?(Hash) && options.keys.all?(::Symbol) # is no type of a member
+
+        [base, members.except(:with), options]
+      end
+
+      # Raises TypeError for a class without a Record, and for a Type that is none.
+      def self.check_base(types, base)
+        return if base.is_a?(Record) || (base.nil? && !types.is_a?(Module))
+
+        raise ::TypeError, "#{types.inspect} #{base ? "is" : "has"} no Record that could be extended"
+      end
+      private_class_method :check_base
+
       # Returns the members of two Hashes, of which the first may be nil. Their names may be Strings.
       def self.named(types, members)
         unless types.nil? || types.is_a?(Hash)
@@ -33,8 +52,7 @@ module Manypack
       end
 
       # What looks like an option and is none here.
-      OPTIONS = [:keys, :defaults, :unknown, :omit, :load_only, :dump_only, :check, :codec,
-                 *Arguments::CODEC_OPTIONS].freeze
+      OPTIONS = [*Options::NAMES, *Presence::NAMES, :check, :codec, *Arguments::CODEC_OPTIONS].freeze
       private_constant :OPTIONS
 
       # Checks the members against the class, and returns them with their Types, a Hash.
@@ -76,7 +94,7 @@ module Manypack
       end
 
       def self.hint(name)
-        "options are arguments of with, as in record.with(#{name}: ...)"
+        "options are arguments of with, as in with: {#{name}: ...} or record.with(#{name}: ...)"
       end
       private_class_method :check_members, :type_of, :hint
 

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 #--
-# The options of Record#with that are about members: keys, defaults and unknown.
+# The options of Record#with that are about members: keys, aliases, defaults and unknown.
 #++
 module Manypack
   class Record < Type
     class Options # :nodoc:
+      NAMES = %i[keys aliases defaults unknown].freeze
+
       # The default values, a Hash of members and objects.
       attr_reader :defaults
 
@@ -15,8 +17,13 @@ module Manypack
       # The members whose default value every object gets a copy of, an Array of Symbols.
       attr_reader :copied
 
-      def initialize(keys, defaults, unknown, copied)
+      # +names+ are the keys of members by the style, where +keys+ says nothing else. A style is a Symbol, a Proc that
+      # Ractors can share, or false for one that they cannot.
+      def initialize(keys, style, names, aliases, defaults, unknown, copied)
         @keys = keys
+        @style = style
+        @names = names
+        @aliases = aliases
         @defaults = defaults.freeze
         @unknown = unknown
         @copied = copied.freeze
@@ -24,7 +31,7 @@ module Manypack
         Ractor.make_shareable(self) if @defaults.each_value.all? { |value| Ractor.shareable?(value) }
       end
 
-      NONE = new({}, {}, :skip, [])
+      NONE = new({}, nil, {}, {}, {}, :skip, [])
 
       # Makes a copy of a default value for each object.
       class Copies
@@ -74,38 +81,59 @@ module Manypack
         [String, Array, Hash].include?(value.class) && !value.frozen?
       end
 
-      # Returns a copy with the options changed that are not nil. +types+ are those of the members, a Hash.
-      def with(klass, types, keys, defaults, unknown)
-        keys, defaults = [keys, defaults].map { |hash| hash && Members.by_name(hash) }
-        [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
-        keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
-        copied = (@copied - defaults.to_h.keys) | defaults.to_h.select { |_, value| Options.mutable?(value) }.keys
-        defaults.to_h.each { |member, value| check_type(member, types[member], value) }
-        defaults = defaults.to_h.to_h { |member, value| [member, checked_default(member, value)] }
-        Options.new(@keys.merge(keys), @defaults.merge(defaults),
-                    unknown ? checked_unknown(klass, types, unknown) : @unknown, copied.sort)
+      # Returns a copy with the options changed that are not nil. +types+ are those of the members, a Hash, of which
+      # those +again+ may have changed.
+      def with(klass, types, keys: nil, aliases: nil, defaults: nil, unknown: nil, again: [])
+        style, keys = keys.nil? ? [nil, {}] : KeyNames.parts(keys)
+        aliases, defaults = [aliases, defaults].map { |hash| hash.nil? ? {} : Members.by_name(hash) }
+        [keys, aliases, defaults].each { |hash| Members.check_names(klass, types.keys, hash.keys) }
+        keys, aliases = [keys, aliases].map { |hash| checked(hash) }
+        copied = (@copied - defaults.keys) | defaults.select { |_, value| Options.mutable?(value) }.keys
+        { **@defaults.slice(*again), **defaults }.each { |member, value| check_type(member, types[member], value) }
+        defaults = defaults.to_h { |member, value| [member, checked_default(member, value)] }
+        keys = @keys.merge(keys)
+        Options.new(keys, *named(style, types.keys, keys), @aliases.merge(aliases), @defaults.merge(defaults),
+                    checked_unknown(klass, types, unknown || @unknown), copied.sort).check_keys(types.keys)
+      end
+
+      # Raises ArgumentError for a key that two members have, or one of them twice.
+      def check_keys(members)
+        owners = {}
+        members -= [@unknown[:into]] if @unknown.is_a?(Hash)
+        members.each do |member|
+          keys_of(member).each do |key|
+            raise ArgumentError, clash(owners[key], member, key) if owners.key?(key)
+
+            owners[key] = member
+          end
+        end
+        self
       end
 
       # Returns the options as Record#with takes them, without those that are the default, a Hash.
       def to_h
-        { keys: @keys, defaults: @defaults, unknown: @unknown }.reject { |_, value| value == {} || value == :skip }
+        { keys: told_keys, aliases: @aliases, defaults: @defaults, unknown: @unknown }
+          .reject { |_, value| value == {} || value == :skip }
       end
 
       # Returns the keys of a member, Strings or Integers: the first is written, all are read.
       def keys_of(member)
-        @keys[member] || [member.name]
+        keys = @keys[member] || @names[member] || [member.name]
+        aliases = @aliases[member]
+        aliases ? keys + aliases : keys
       end
 
       def state
-        [@keys, @defaults, @unknown, @copied]
+        [@keys, @names, @aliases, @defaults, @unknown, @copied]
       end
 
       # Returns an Array of one or more keys. Raises ArgumentError for anything that cannot be a key.
-      def self.checked_keys(list)
+      def self.checked_keys(list, member = nil)
         list = Array(list).map { |key| text(key) }
         return list if !list.empty? && list.all? { |key| key?(key) }
 
-        raise ArgumentError, "keys must be Strings or Integers of 64 bits, got #{list.inspect}"
+        of = " of #{member}" if member
+        raise ArgumentError, "keys#{of} must be Strings or Integers of 64 bits, got #{list.inspect}"
       end
 
       def self.key?(key)
@@ -114,6 +142,46 @@ module Manypack
       private_class_method :key?
 
       private
+
+      # Returns the style that holds from now on, and the keys by it, a Hash. A new style names all members; the one
+      # that was there already, those that are new.
+      def named(style, members, keys)
+        named = style ? {} : @names
+        style ||= @style
+        new = style.nil? ? [] : members - named.keys
+        raise ArgumentError, needs_style(new - keys.keys) if style == false && !(new - keys.keys).empty?
+
+        names = new.to_h { |member| [member, Options.checked_keys(KeyNames.key(style, member), member)] } if style
+        [style.is_a?(::Symbol) ? style : shared(style), named.merge(names.to_h)]
+      end
+
+      # Returns a Proc that can be shared, which a Record that extends this one calls for its own members.
+      def shared(style)
+        style && Ractor.make_shareable(style.is_a?(Proc) ? style.dup : style)
+      rescue Ractor::Error, ArgumentError, ::TypeError
+        false
+      end
+
+      def needs_style(members)
+        "the Proc that makes keys uses variables from outside, so it is not kept: give keys: for " \
+          "#{members.join(", ")}, too"
+      end
+
+      def told_keys
+        return @names.merge(@keys) unless @style.is_a?(::Symbol)
+
+        @keys.empty? ? @style : [@style, @keys]
+      end
+
+      def checked(keys)
+        keys.to_h { |member, list| [member, Options.checked_keys(list, member)] }
+      end
+
+      def clash(one, other, key)
+        return "#{one} has the key #{key.inspect} twice" if one == other
+
+        "#{one} and #{other} have the same key #{key.inspect}"
+      end
 
       # Raises ArgumentError for a default value that a message could not have in that place. nil says that nothing was
       # there, and what cannot be packed alone, without the Codec of the Record, is not known. Of objects with Records

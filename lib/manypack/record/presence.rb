@@ -6,6 +6,9 @@
 module Manypack
   class Record < Type
     class Presence # :nodoc:
+      # The options of Record#with that are kept here.
+      NAMES = %i[omit load_only dump_only].freeze
+
       attr_reader :omit, :load_only, :dump_only
 
       def initialize(omit, load_only, dump_only)

@@ -212,6 +212,19 @@ module Manypack
       end
     end
 
+    # Yields the object of each message in a file, and returns nil: <code>Manypack.foreach(path, as: type)</code>.
+    #
+    # options:: those of Manypack.foreach, without +as+
+    #
+    # Raises the errors of Manypack.foreach, and those of Type#load.
+    #
+    #   File.binwrite("lists.msgpack", Manypack.pack([1]) + Manypack.pack([2, 3]))
+    #   Manypack::Type[[Integer]].foreach("lists.msgpack").sum(&:size) #=> 3
+    def foreach(path, **options, &block)
+      Arguments.refuse_as(options, "Type#foreach")
+      Manypack.foreach(path, as: self, **options, &block)
+    end
+
     # Yields the object of each JSON text of an io or a file, and returns nil. Without a block it returns an Enumerator.
     # Memory holds one object and what was read of the next texts.
     #

@@ -150,6 +150,19 @@ module Manypack
           end
         end
 
+        # Returns the spec with another one in place of each name, outside of Records, for which the block returns one.
+        def renamed(part, &block)
+          case part
+          when Array
+            return part if part[0] == :enum
+            return yield(part[1]) || part if part[0] == :name
+
+            part.map { |one| renamed(one, &block) }
+          when Hash then part.transform_values { |one| renamed(one, &block) }
+          else part
+          end
+        end
+
         # Returns true if objects of MessagePack's own types are of the class or module.
         def core?(klass)
           CORE.any? { |core| core <= klass }
