@@ -237,7 +237,8 @@ module Manypack
         freeze
       end
 
-      # Unpacks a String with one object, or loads it as +as+ says, with +collect+ as in Type#load. Raises the errors of Manypack.unpack.
+      # Unpacks a String with one object, or loads it as +as+ says, with +collect+ as in Type#load. Raises
+      # the errors of Manypack.unpack.
       #
       #   Manypack::Factory.new.pool.load("\x91\x01")                 #=> [1]
       #   Manypack::Factory.new.pool.load("\x91\x01", as: :view).type #=> :array

@@ -46,8 +46,8 @@ module Manypack
       #         registered on DefaultFactory
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
-      # json:: true to load the bodies of JSON, too: application/json, and any with the suffix +json+. Then the answer to a
-      #        body of JSON that is wrong is Manypack::Rack.problem
+      # json:: true to load bodies of JSON, too: application/json, and any with the suffix +json+. The answer to one
+      #        that is wrong is Manypack::Rack.problem
       # on_error:: what makes the response to a body that is wrong, an object with <code>call(env, error)</code>; the
       #            error is a DecodeError
       # options:: any of those of Manypack.unpack; they replace those of the codec. +collect+ as in Type#load
@@ -170,8 +170,8 @@ module Manypack
       # Returns the response to a request as Rack has it: status, headers, and body.
       #
       # env:: the env of the request, a Hash
-      # object:: what to pack; a View is packed already, such as that of Type#view, and sent as its bytes or as its JSON,
-      #          but a String is packed
+      # object:: what to pack; a View is packed already, such as that of Type#view, and sent as its bytes or as its
+      #          JSON, but a String is packed
       # status:: an Integer
       # headers:: a Hash of further headers, with names in lower case
       #

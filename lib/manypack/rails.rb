@@ -124,10 +124,10 @@ module Manypack
     end
 
     # What controllers get.
-    module Bodies
+    module Bodies # :nodoc:
       # Loads the body of the request by a Record or another Type, or a class that has one: JSON if its media type is
-      # application/json or has the suffix +json+, otherwise MessagePack. Raises InvalidBody with all errors of the body,
-      # which is answered as problem details unless the controller rescues it.
+      # application/json or has the suffix +json+, otherwise MessagePack. Raises InvalidBody with all errors of the
+      # body, which is answered as problem details unless the controller rescues it.
       #
       # options:: those of Type#load. <code>untrusted: true</code> and <code>collect: true</code> hold unless they say
       #           otherwise
@@ -147,6 +147,7 @@ module Manypack
       end
       private :load_body
     end
+    private_constant :Bodies
 
     # Rails looks up MIME types by their whole names. This makes :msgpack of an unregistered type with the suffix of
     # MessagePack.

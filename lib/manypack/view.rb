@@ -195,9 +195,10 @@ module Manypack
       Internal.search(self, path.steps, path.max_looks, block ? :each : :array, &block)
     end
 
-    # Loads the object as a Type, such as a Record, with +collect+ as in Type#load. Raises what Type#load raises, with offsets and paths in the whole
-    # message, and TypeError for anything but a Type or a class that has a Record. The options of the Type hold, as in
-    # Manypack.unpack with <code>as:</code>, unless the options or the codec of the View say otherwise.
+    # Loads the object as a Type, such as a Record, with +collect+ as in Type#load. Raises what Type#load raises, with
+    # offsets and paths in the whole message, and TypeError for anything but a Type or a class that has a Record. The
+    # options of the Type hold, as in Manypack.unpack with <code>as:</code>, unless the options or the codec of the View
+    # say otherwise.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)

@@ -214,7 +214,7 @@ class UnknownOptionsTest < Minitest::Test
 
   def test_options_of_a_method_of_its_own_are_suggested_too
     record = "Manypack::Record.new(Struct.new(:a), a: Integer)"
-    { "#{record}.with(**OPTIONS)" => %i[unknwon default keyz codex], "Manypack::Type[Integer].with(**OPTIONS)" => %i[codex],
+    { "#{record}.with(**OPTIONS)" => %i[unknwon defalts keyz codex], "Manypack::Type[Integer].with(**OPTIONS)" => %i[codex],
       "Manypack::Packer.open(File::NULL, **OPTIONS) { nil }" => %i[apend],
       "FACTORY.register_type(1, Range, OPTIONS)" => %i[recrd] }.each do |way, misspelt|
       misspelt.each { |name| assert_match(/did you mean (unknown|defaults|keys|codec|append|record)\?/, outcome(way, { name => nil }), way) }

@@ -80,14 +80,14 @@ class FactoryTest < Minitest::Test
   # Each option by itself, given what it is not by default, and as inspect shows it.
   CHANGED = {
     symbolize_keys: true, freeze: true, shareable: true, allow_unknown_ext: true, timestamp: true, compatibility_mode: true,
-    canonical: true, untrusted: true,
+    canonical: true, default: :inspect.to_proc, untrusted: true,
     max_depth: 5, max_bytes: 6, max_objects: 7, max_map_size: 8, max_array_size: 9, max_string_bytes: 10, max_ext_bytes: 11,
     utf8: :strict, duplicate_keys: :error, allow_nan: true, allow_duplicate_key: true, ascii_only: true, script_safe: true,
     pretty: true, stringify_keys: true, bin: :hex, ext: :base64
   }.freeze
   USUAL = {
     symbolize_keys: false, freeze: false, shareable: false, allow_unknown_ext: false, timestamp: false, compatibility_mode: false,
-    canonical: false, untrusted: false,
+    canonical: false, default: :itself.to_proc, untrusted: false,
     max_depth: 128, max_bytes: 2**63, max_objects: 2**64 - 1, max_map_size: 2**32 - 1, max_array_size: 2**32 - 1,
     max_string_bytes: 2**32 - 1, max_ext_bytes: 2**32 - 1, utf8: :accept, duplicate_keys: :last,
     allow_nan: false, allow_duplicate_key: false, ascii_only: false, script_safe: false, pretty: false, stringify_keys: false,

@@ -129,8 +129,8 @@ module Manypack
     end
     private_class_method :changed
 
-    # Returns a Type that reports all errors of a message, for the option +collect+ beside +as+. Raises ArgumentError for
-    # what is no Type.
+    # Returns a Type that reports all errors of a message, for the option +collect+ beside +as+. Raises ArgumentError
+    # for what is no Type.
     def self.collecting(as)
       type = type_of(as)
       return Internal.collecting(type.with) if type

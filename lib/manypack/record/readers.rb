@@ -9,8 +9,8 @@ module Manypack
     # does, or may only be loaded: dump looks for it.
     module Readers # :nodoc:
       # A value of each kind that loading could set.
-      SAMPLES = { string: "", symbol: :sample, integer: 0, float: 0.0, true: true, false: false, list: [],
-                  map: {} }.freeze
+      SAMPLES = Ractor.make_shareable({ string: "", symbol: :sample, integer: 0, float: 0.0, true: true, false: false,
+                                        list: [], map: {} })
       private_constant :SAMPLES
 
       class << self
