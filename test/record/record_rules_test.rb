@@ -106,6 +106,18 @@ class RecordRulesTest < Minitest::Test
     assert_match(/\Aexpected 1\.\.2 characters, got str "abc", at \$, byte 1/, refusal(type, { "abc" => 1 }))
   end
 
+  Open = Struct.new(:id, :rest)
+
+  def test_unknown_pairs_keep_the_rules_of_their_member
+    [Type[{ String => Integer }, length: ..1], Type[{ String => Integer }, nil, length: ..1]].each do |rest|
+      type = Record.new(Open, id: Integer, rest: rest).with(unknown: { into: :rest })
+      assert_equal Open.new(1, { "a" => 1 }), type.load(pack({ "id" => 1, "a" => 1 }))
+      assert_match(/\Aexpected at most 1 pair, got map/, refusal(type, { "id" => 1, "a" => 1, "b" => 2 }))
+      assert_match(/\Aexpected Integer, got str/, refusal(type, { "id" => 1, "a" => "1" }))
+      assert_raises(RecordError) { type.from({ id: 1, a: 1, b: 2 }) }
+    end
+  end
+
   def test_errors_say_which_rule
     error = assert_raises(RecordError) { USER.load(pack({ "name" => "", "zip" => "x", "tags" => %w[a a] }), collect: true) }
     assert_equal [[:length, "1..5 characters", '""'], [:pattern, 'a match of /\A\d{4}\z/', '"x"'], [:unique, "unique elements", "an array"]],

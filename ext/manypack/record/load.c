@@ -389,6 +389,26 @@ set_defaults(mp_loader *l, const mp_record_walk *walk)
     rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
 }
 
+/* The Hash of unknown pairs keeps the rules of its member. */
+static void
+check_rest(mp_loader *l, mp_record_walk *walk)
+{
+    uint32_t i, into = walk->record->into;
+    const mp_shape *shape = into == MP_FIELD_NONE ? NULL : walk->record->fields[into].shape;
+    VALUE rest;
+
+    if (MP_LIKELY(!shape) || mp_loader_errors_kept(l) != walk->errors) return;
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+        if (shape->parts[i]->kind == MP_SHAPE_RULED) shape = shape->parts[i];
+    }
+    if (shape->kind != MP_SHAPE_RULED) return;
+    l->field = into;
+    rest = mp_load_ruled(l, &shape->rules, mp_record_values(l, walk)[into], walk->at);
+    if (rest != Qundef) mp_record_set(l, walk, into, rest);
+    else mp_record_broken(l, l->broken, l->broken_error, walk->at);
+    l->field = MP_FIELD_NONE;
+}
+
 VALUE
 mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
 {
@@ -396,6 +416,7 @@ mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
 
     l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
     mp_record_take_rest(l, walk);
+    if (MP_UNLIKELY(walk->record->into != MP_FIELD_NONE)) check_rest(l, walk);
     if (MP_UNLIKELY(walk->missing)) set_defaults(l, walk);
     object = call_for_instance(l, walk, build_of(l, walk->record));
     if (MP_LIKELY(!walk->record->rules) || mp_loader_errors_kept(l) != walk->errors) return object;

@@ -589,7 +589,10 @@ rest_of(const mp_record *record)
     while (shape && shape->kind == MP_SHAPE_RULED) shape = shape->parts[0];
     if (!shape || shape->kind == MP_SHAPE_MAP) return shape;
     for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
-        if (shape->parts[i]->kind == MP_SHAPE_MAP) return shape->parts[i];
+        const mp_shape *part = shape->parts[i];
+
+        while (part->kind == MP_SHAPE_RULED) part = part->parts[0];
+        if (part->kind == MP_SHAPE_MAP) return part;
     }
     return NULL;
 }

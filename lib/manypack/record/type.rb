@@ -34,10 +34,21 @@ module Manypack
     # members and tags take a bin only if it is ASCII, and a binary literal one with the same bytes. An ext is of the
     # class of which the codec makes an object; Ranges and literals that are no Symbols take none.
     #
-    # Raises ArgumentError for anything that is no type, for a Range or a literal that no message has, and for Types
+    # Constraints are for those of the types that can have them:
+    #
+    # length:: a Range of the number of characters of text, bytes of a bin, elements of an Array or pairs of a Hash; or
+    #          that number
+    # pattern:: a Regexp for text, which must take linear time: docs/records.md says what that means
+    # unique:: true if no two elements of an Array may be eql?
+    # multiple_of:: a number, of which a number must be a multiple; Floats are what their decimal text says
+    # range:: a Range of numbers of any class, of Times, or of anything else that is Comparable
+    #
+    # Raises ArgumentError for a constraint that no type here can have or that nothing keeps, for anything that is no
+    # type, for a Range or a literal that no message has, and for Types
     # with different values of one option. A Symbol for which there is no class is an ArgumentError at the first use.
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
+    #   Manypack::Type[String, length: 1..20, pattern: /\A[a-z]+\z/] === "abc" #=> true
     def self.[](*types, **options)
       Arguments.refuse_block(self, :[]) if block_given?
       Arguments.at_the_call do
