@@ -262,7 +262,7 @@ class RecordRulesTest < Minitest::Test
   def test_patterns_take_linear_time
     [/\A-?\d+(\.\d+)?\z/, /\A[^@\s]+@[^@\s]+\z/, /[a-z]+\d/, /\Aa?a?a?a?a{4}\z/].each do |pattern|
       type = Type[String, pattern: pattern]
-      ["a", "1", "@"].each { |text| refute_operator type, :valid?, pack(text * 50_000) }
+      ["a", "1", "@"].each { |text| refute_operator type, :valid?, pack("#{text * 50_000}!") }
     end
   end
 
