@@ -7,7 +7,8 @@ module Manypack
   class Type
     # Returns the type as a JSON Schema of the draft 2020-12, a Hash with String keys. Records are in <code>$defs</code>
     # by the names of their classes. It says nothing about a part for which JSON has no type, such as a View or an ext
-    # type. Raises ArgumentError for a name that no Record around it has.
+    # type. What load_json takes is what it allows, with two exceptions: 1.0 is an integer in JSON Schema, and a +Float+
+    # takes no integer that it does not hold exactly. Raises ArgumentError for a name that no Record around it has.
     #
     #   Point = Data.define(:x, :y)
     #   Manypack::Record.new(Point, x: Float, y: Float).json_schema["$defs"]["Point"]["required"] #=> ["x", "y"]
