@@ -238,6 +238,10 @@ class CompatibilityTest < Minitest::Test
     end
   end
 
+  def test_where_it_cannot_know_the_answer_is_no
+    assert_equal ["$"], Type[Time].incompatibilities(Type[Time]).map(&:path)
+  end
+
   def test_a_description_is_data
     description = Record.union("type", 1 => USER, else: Manypack::View).description
     assert_equal description, Manypack.unpack(Manypack.pack(description))

@@ -141,6 +141,8 @@ module Manypack
 
     # Returns values of the atom that none of the new ones takes. Of containers, the first that takes some decides.
     def compare_atom(atom, readers, place)
+      return [nil] if atom["kind"] == "unknown" # nothing can be said
+
       sample, = catch(:none) { [@old.sample(atom)] } || (return []) # then it is never written
       compare_sizes(atom, place)
       kind = @old.array?(atom) ? :array? : @old.map?(atom) ? :map? : nil

@@ -36,7 +36,6 @@ module Manypack
         when "symbol", "text" then texts([], "string", "text", "symbol") # valid UTF-8
         when "bytes" then of("string", "bytes").empty? ? [sample] : []
         when "ext" then exts(atom["types"])
-        when "unknown" then [] # nothing is written
         else [sample]
         end
       end
