@@ -7,6 +7,9 @@ require "rbconfig"
 module ProgramHelper
   LIB = File.expand_path("../../lib", __dir__)
 
+  # What AddressSanitizer may say of an exception that unwinds another stack.
+  SANITIZERS_NOTE = /^==\d+==WARNING: ASan is ignoring requested.*?^For details[^\n]*\n/mn
+
   # What the program prints, without the last newline; it fails the test when it fails or warns. The program has manypack
   # loaded, and value(ractor) for what a Ractor returned. env has environment variables.
   def run_program(program, env = {})
@@ -28,7 +31,7 @@ module ProgramHelper
   def output_of(*command, **options)
     output, status = Open3.capture2e(*command, **options)
     assert_predicate status, :success?, -> { output.scrub[/\A.*?(?=^-- Other runtime information|\z)/m] }
-    output
+    output.gsub(SANITIZERS_NOTE, "")
   end
 
   def assert_program(program, expected, env = {})

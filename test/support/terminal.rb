@@ -6,6 +6,7 @@ require "open3"
 require "rbconfig"
 require "socket"
 require "tmpdir"
+require "support/program"
 
 module TerminalHelper
   ROOT = File.expand_path("../..", __dir__)
@@ -18,9 +19,6 @@ module TerminalHelper
   SHELL = PROGRAM.join(" ").freeze
   OUTSIDE = defined?(Bundler) ? ENV.to_h { |name, _| [name, nil] }.merge(Bundler.unbundled_env) : {}
   ENVIRONMENT = OUTSIDE.merge("RUBYOPT" => nil, "NO_COLOR" => nil).freeze
-
-  # What AddressSanitizer may say of an exception that unwinds another stack.
-  SANITIZERS_NOTE = /^==\d+==WARNING: ASan is ignoring requested.*?^For details[^\n]*\n/mn
 
   # The socket of a process that forks for each call. A shell starts it and ends, so that it is no child of this process:
   # tests wait for all children.
@@ -42,7 +40,7 @@ module TerminalHelper
     feeder = Thread.new { feed(writer, input) }
     outputs = [out, err].map { |io| Thread.new { io.read } }.map(&:value)
     feeder.join
-    [outputs[0], outputs[1].gsub(SANITIZERS_NOTE, ""), Marshal.load(TerminalHelper.server)] # rubocop:disable Security/MarshalLoad
+    [outputs[0], outputs[1].gsub(ProgramHelper::SANITIZERS_NOTE, ""), Marshal.load(TerminalHelper.server)] # rubocop:disable Security/MarshalLoad
   ensure
     pipes.flatten.each(&:close)
   end
@@ -65,7 +63,7 @@ module TerminalHelper
   # A line of a shell, in which manypack is the program.
   def shell(line)
     out, err, status = Open3.capture3(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", binmode: true)
-    [out, err.gsub(SANITIZERS_NOTE, ""), status.exitstatus]
+    [out, err.gsub(ProgramHelper::SANITIZERS_NOTE, ""), status.exitstatus]
   end
 
   # The names of files with such bytes.
