@@ -126,6 +126,7 @@ module Manypack
     # tag_key:: the key whose value is the tag: a String, a Symbol that stands for one, or an Integer
     # types:: a Hash of tags and types. A tag, too, may be a Symbol that stands for a String. The pairs may be keywords
     # else:: a type for all other objects (default: none)
+    # untagged:: a type for maps without the tag; +else+ is then for unknown tags only
     #
     #   Circle = Struct.new(:radius)
     #   Square = Struct.new(:side)
@@ -134,32 +135,38 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
+    # Records as arrays have the tag as their first element, which the tag key 0 means, as in
+    # <code>Record.union(0, "circle" => CIRCLE.array)</code>.
+    #
     # The chosen Record accepts the tag key even with <code>unknown: :raise</code>; Records nested in it do not. Where a
     # map has the tag key twice, the first one counts. An object is dumped with the tag of its class. A subclass without
     # a tag of its own goes to +else+, or is refused with TypeError. A LazyRecord whose bytes have another tag, or none,
     # is refused with ArgumentError.
     #
     # Raises ArgumentError for a tag key that cannot be a key; for tags that are the same in a message, such as "a" and
-    # <code>:a</code>; for anything that is no type; for a type that is no map, such as a Record as an array, because it
-    # has no tag key; for another union, except in +else+, because an object has one tag; and for a class that has
-    # several tags, or a tag and a place in +else+.
+    # <code>:a</code>; for anything that is no type; for a type that is no map, because it has no tag key; for another
+    # union, except in +else+ and +untagged+, because an object has one tag; and for a class that has several tags, or a
+    # tag and a place in +else+ or +untagged+.
     def self.union(tag_key = nil, types = nil, *others, **options)
       Arguments.refuse_block(self, :union) if block_given?
       check_union(tag_key, types, others)
-      other = options.delete(:else)
-      Arguments.at_the_call { tagged_union(tag_key, { **(types || {}), **options }, other) }
+      others = [options.delete(:else), options.delete(:untagged)]
+      Arguments.at_the_call { tagged_union(tag_key, { **(types || {}), **options }, *others) }
     end
 
-    def self.tagged_union(tag_key, types, other)
+    def self.tagged_union(tag_key, types, other, untagged)
       raise ArgumentError, "expected a Hash of tags and types" if types.empty?
 
       raise ArgumentError, "expected one tag key, got #{tag_key.inspect}" if tag_key.is_a?(Array)
 
       tag_key, = Options.checked_keys(tag_key)
-      specs = types.to_h { |value, type| [Options.text(value), tagged(type)] }
+      tag_key = :first if tag_key == 0 && types.each_value.any? { |type| array?(Spec.of(type)) }
+      specs = types.to_h { |value, type| [Options.text(value), tagged(type, tag_key)] }
       raise ArgumentError, "two of the tags #{types.keys.inspect} are the same in a message" if specs.size < types.size
 
-      Spec.made_of([:tagged, tag_key, specs, other && Spec.of(other)], [*types.values, other])
+      spec = [:tagged, tag_key, specs, other && Spec.of(other)]
+      spec << Spec.of(untagged) if untagged
+      Spec.made_of(spec, [*types.values, other, untagged])
     end
 
     def self.check_union(tag_key, types, others)
@@ -172,16 +179,27 @@ module Manypack
     end
     private_class_method :check_union, :tagged_union
 
-    def self.tagged(type)
+    def self.tagged(type, tag_key)
       spec = Spec.of(type)
-      if [spec, *(spec[1] if spec[0] == :union)].any? { |part| part[0] == :tagged }
+      parts = Spec.inner(spec)[0] == :union ? Spec.inner(spec)[1] : [spec]
+      if parts.any? { |part| Spec.inner(part)[0] == :tagged } || parts.count { |part| part[0] == :record } > 1
         raise ArgumentError, "#{type.inspect} is a union: its types need tags in this union"
       end
-      return spec unless NO_MAPS.include?(spec[0]) || (spec[0] == :record && spec[1].form == :array)
+      return spec if tag_key == :first ? array?(spec) || spec[0] == :name : !NO_MAPS.include?(spec[0]) && !array?(spec)
 
-      raise ArgumentError, "#{type.inspect} is no map, and has no key for the tag"
+      raise ArgumentError, "#{type.inspect} #{needed_for(tag_key)}"
     end
-    private_class_method :tagged
+
+    def self.array?(spec)
+      spec[0] == :record && spec[1].form == :array
+    end
+
+    def self.needed_for(tag_key)
+      return "is no Record as an array, such as CIRCLE.array, whose first element would be the tag" if tag_key == :first
+
+      "is no map, and has no key for the tag (the tag of Records as arrays is their element 0: Record.union(0, ...))"
+    end
+    private_class_method :tagged, :array?, :needed_for
 
     NO_MAPS = %i[nil true false integer float string symbol enum list].freeze
     private_constant :NO_MAPS
@@ -455,13 +473,22 @@ module Manypack
     # Returns the types of the members for a Record that extends this one, in which names that mean this one would mean
     # another.
     def types_outside
+      types_renamed { |name| @spec if Spec.named?(self, name) }
+    end
+
+    private
+
+    def types_renamed(&block)
       types.transform_values do |type|
-        spec = Spec.renamed(type.spec) { |name| @spec if name == :self || named?(name) }
+        spec = Spec.renamed(type.spec, &block)
         spec == type.spec ? type : Spec.made_of(spec, [type])
       end
     end
 
-    private
+    # Returns the types of the members for a Record alone whose types may name the recursive type around it.
+    def types_within(type)
+      types_renamed { |name| type.spec if type.spec[0] == :recursive && name == type.spec[1] }
+    end
 
     # Returns what to do instead of calling a method that the Record does not have but its class.
     def guess(name)

@@ -18,7 +18,7 @@ class BlocksTest < Minitest::Test
   def self.factory = Manypack::Factory.new
 
   # Methods that call a block.
-  CALLED = %w[.foreach .foreach_json Type#foreach Type#foreach_json Type#check Codec#foreach_json Factory#foreach_json .split Packer.open Codec#foreach Unpacker.open Unpacker#each Unpacker#feed_each Unpacker#register_type
+  CALLED = %w[.foreach .foreach_json Type.recursive Type#foreach Type#foreach_json Type#check Codec#foreach_json Factory#foreach_json .split Packer.open Codec#foreach Unpacker.open Unpacker#each Unpacker#feed_each Unpacker#register_type
               Packer#register_type Factory::Pool#packer Factory::Pool#unpacker Parallel.map Parallel.each Parallel.filter Record.define
               Path#each Path#each_with_path Path::Function#call Path::Function.new View#each View#each_pair View#fetch View#query View#select View#filter
               View#reject View#uniq View#tally View#group_by View#to_set View#to_h View#include? View#member?].freeze

@@ -237,6 +237,7 @@ class RactorTest < Minitest::Test
     "Manypack::Type#to_h" => "Manypack::Type[{ String => Integer }].to_h({ 'a' => 5 }) == { a: 5 }",
     "Manypack::Type#load_json_file" => '(Manypack::Type[Object].load_json_file(File::NULL) rescue $!.offset == 0)',
     "Manypack::Type#load_json" => "TYPE.load_json('[5]') == [5]",
+    "Manypack::Type.recursive" => "Manypack::Type.recursive { |list| Manypack::Type[nil, [list]] }.load(\"\\x91\\xC0\") == [nil]",
     "Manypack::Type#foreach" => "TYPE.foreach(File::NULL).to_a == []",
     "Manypack::Type#foreach_json" => "TYPE.foreach_json(StringIO.new('[5] [6]')).to_a == [[5], [6]]",
     "Manypack::Type#dump_json" => "TYPE.dump_json([5]) == '[5]'",

@@ -351,16 +351,16 @@ rest_p(const mp_record *record)
     return record->into != MP_FIELD_NONE && record->form != MP_FORM_ARRAY;
 }
 
-/* Writes the fields by position. */
+/* Writes the fields by position, after `first` other elements. */
 static void
-dump_elements(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place)
+dump_elements(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place, uint32_t first)
 {
     uint32_t i;
 
     for (i = 0; i < record->count; i++) {
         const mp_field *field = &record->fields[i];
 
-        place->index = i;
+        place->index = i + first;
         dump_value(e, field->shape, mp_instance_get(record, object, field));
     }
 }
@@ -473,9 +473,9 @@ choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
     return array ? length : count;
 }
 
-/* Writes the first n values of an array, or all of a map but Qundef. */
+/* Writes the first n values of an array, after `first` other elements, or all of a map but Qundef. */
 static void
-dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *place, uint32_t n)
+dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *place, uint32_t n, uint32_t first)
 {
     uint32_t i;
 
@@ -484,7 +484,7 @@ dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *plac
         const mp_field *field = &record->fields[i];
         VALUE value = RARRAY_AREF(values, i);
 
-        place->index = i;
+        place->index = i + first;
         if (record->form != MP_FORM_ARRAY) place->key = field->key;
         if (record->form == MP_FORM_ARRAY) dump_value(e, field->shape, value);
         else if (value != Qundef) dump_pair_of(e, field, value);
@@ -495,8 +495,8 @@ dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *plac
 /* --- any Record ------------------------------------------------------------------------------------- */
 
 /*
- * In a union the tag is written first, where readers find it at once. It replaces a field with the tag key. Outside of
- * unions tag_key is Qundef.
+ * In a union the tag is written first, where readers find it at once. It replaces a field with the tag key; in an array
+ * it is an element. Outside of unions tag_key is Qundef.
  */
 static void
 dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key, VALUE tag)
@@ -504,6 +504,7 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
     mp_place place = {.key = Qundef};
     uint32_t replaced = mp_record_tag_field(record, tag_key);
     uint32_t fields = record->count - rest_p(record) - (replaced != MP_FIELD_NONE);
+    bool tagged = tag_key != Qundef, elements = record->form == MP_FORM_ARRAY;
     VALUE values = 0, rest = Qnil;
     size_t others, count;
 
@@ -516,16 +517,14 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
     }
     if (MP_UNLIKELY(values != 0)) fields = choose(e, record, values, replaced);
     others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
-    count = fields + others + (tag_key != Qundef);
-    put_head(e, record->form == MP_FORM_ARRAY ? mp_put_array_head : mp_put_map_head, object, count);
+    count = fields + others + tagged;
+    put_head(e, elements ? mp_put_array_head : mp_put_map_head, object, count);
     if (!count) return;
     mp_encoder_open(e, &place);
-    if (tag_key != Qundef) {
-        mp_encode(e, tag_key);
-        mp_encode(e, tag);
-    }
-    if (MP_UNLIKELY(values != 0)) dump_chosen(e, record, values, &place, fields);
-    else if (record->form == MP_FORM_ARRAY) dump_elements(e, record, object, &place);
+    if (tagged && !elements) mp_encode(e, tag_key);
+    if (tagged) mp_encode(e, tag);
+    if (MP_UNLIKELY(values != 0)) dump_chosen(e, record, values, &place, fields, tagged);
+    else if (elements) dump_elements(e, record, object, &place, tagged);
     else dump_pairs(e, record, object, &place, replaced);
     if (!NIL_P(rest)) dump_rest(e, record, tag_key, rest, others);
     mp_encoder_close(e, &place);
@@ -632,10 +631,23 @@ nearer_p(const mp_record *record, const mp_record *other)
 
 static const mp_shape *best_of(const mp_shape *shape, VALUE object, const mp_record **nearest);
 
+static bool dumps_p(const mp_shape *shape, VALUE object, const mp_record **record);
+
+/* The part of a TAGGED for objects whose class has no tag; NULL without one. */
+static const mp_shape *
+part_without_tag(const mp_shape *shape, VALUE object)
+{
+    const mp_record *record = NULL;
+
+    if (shape->untagged && (!shape->otherwise || dumps_p(shape->untagged, object, &record))) return shape->untagged;
+    return shape->otherwise;
+}
+
 /* True if the shape dumps the object in a way of its own, not as mp_encode packs it. Sets *record if a Record does. */
 static bool
 dumps_p(const mp_shape *shape, VALUE object, const mp_record **record)
 {
+    const mp_shape *part;
     uint32_t i;
 
     switch (shape->kind) {
@@ -652,8 +664,8 @@ dumps_p(const mp_shape *shape, VALUE object, const mp_record **record)
       case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
       case MP_SHAPE_TAGGED:
         i = tag_of(shape, object);
-        if (i == MP_FIELD_NONE) i = (uint32_t)RARRAY_LEN(shape->objects); /* else */
-        return i < shape->count && dumps_p(shape->parts[i], object, record);
+        part = i == MP_FIELD_NONE ? part_without_tag(shape, object) : shape->parts[i];
+        return part && dumps_p(part, object, record);
       case MP_SHAPE_ANY_OF: return best_of(shape, object, record) != NULL;
       default: return false;
     }
@@ -693,19 +705,41 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
     return field == MP_FIELD_NONE ? Qnil : mp_instance_get(record, object, &record->fields[field]);
 }
 
-/* ArgumentError if an object for else contains one of the tags, because loading would choose that tag's class. */
-static void
-check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
+/* The tag that an object for else contains; nil if there is none, or Qundef if that is not known. */
+static VALUE
+tag_within(const mp_shape *shape, const mp_shape *other, VALUE object)
 {
     const mp_record *record = NULL;
     VALUE tag = Qnil;
 
     dumps_p(other, object, &record);
-    if (record && !mp_lazy_record_of_p(object, record)) tag = own_tag(shape, record, object);
-    else if (RB_TYPE_P(object, T_HASH)) tag = rb_hash_lookup(object, shape->tag_key);
-    else doubt(e);
-    if (NIL_P(tag) && RB_TYPE_P(object, T_HASH) && RB_TYPE_P(shape->tag_key, T_STRING)) {
-        tag = rb_hash_lookup(object, rb_str_intern(shape->tag_key));
+    if (shape->tag_first) {
+        if (RB_TYPE_P(object, T_ARRAY)) return rb_ary_entry(object, 0);
+        if (!record || record->form != MP_FORM_ARRAY) return Qundef;
+        return record->count ? mp_instance_get(record, object, record->fields) : Qnil;
+    }
+    if (record && !mp_lazy_record_of_p(object, record)) return own_tag(shape, record, object);
+    if (!RB_TYPE_P(object, T_HASH)) return Qundef;
+    tag = rb_hash_lookup(object, shape->tag_key);
+    if (!NIL_P(tag) || !RB_TYPE_P(shape->tag_key, T_STRING)) return tag;
+    return rb_hash_lookup(object, rb_str_intern(shape->tag_key));
+}
+
+/*
+ * ArgumentError if an object for else contains one of the tags, because loading would choose that tag's class; if one
+ * for `untagged` contains any, because loading would choose else.
+ */
+static void
+check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
+{
+    VALUE tag = tag_within(shape, other, object);
+
+    if (tag == Qundef) doubt(e);
+    if (tag == Qundef || NIL_P(tag)) return;
+    if (other == shape->untagged) {
+        mp_encoder_raise(e, rb_eArgError, NULL,
+                         "%" PRIsVALUE " has the tag %" PRIsVALUE ", so it would not be read as what has none",
+                         rb_obj_class(object), rb_inspect(tag));
     }
     if (number_of_tag(shape, tag) == MP_FIELD_NONE) return;
     mp_encoder_raise(e, rb_eArgError, NULL,
@@ -716,19 +750,36 @@ check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE ob
 static void
 dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
-    uint32_t i = tag_of(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
+    uint32_t i = tag_of(shape, object);
+    const mp_shape *other = i == MP_FIELD_NONE ? part_without_tag(shape, object) : NULL;
 
     if (i != MP_FIELD_NONE && lazy_part_p(shape, i, object)) {
         dump_lazy_tagged(e, shape, object, i);
     } else if (i != MP_FIELD_NONE) {
         dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag_key, RARRAY_AREF(shape->objects, i));
-    } else if (tags < shape->count) {
-        check_else(e, shape, shape->parts[tags], object);
-        dump_value(e, shape->parts[tags], object);
+    } else if (other) {
+        check_else(e, shape, other, object);
+        dump_value(e, other, object);
     } else {
         mp_encoder_raise(e, rb_eTypeError, NULL,
                          "%" PRIsVALUE " is none of the classes of the union: each class needs a tag of its own",
                          rb_obj_class(object));
+    }
+}
+
+/* ArgumentError for a Record whose objects would be read as those of another class, by their members. */
+static void
+check_choice(mp_encoder *e, const mp_shape *shape, const mp_shape *part)
+{
+    uint32_t i;
+
+    for (i = 0; i < shape->choices.count; i++) {
+        const mp_choice *choice = &shape->choices.all[i];
+
+        if (choice->shape != part || NIL_P(choice->misread)) continue;
+        mp_encoder_raise(e, rb_eArgError, NULL,
+                         "%" PRIsVALUE " has all required members of %" PRIsVALUE ", so it would be read as that: "
+                         "Record.union tells them apart by a tag", part->record->klass, choice->misread);
     }
 }
 
@@ -741,6 +792,7 @@ dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
     uint32_t i;
 
     if (best) {
+        check_choice(e, shape, best);
         dump_value(e, best, object);
         return;
     }

@@ -521,16 +521,16 @@ static void
 take_elements(mp_loader *l, mp_record_walk *walk, VALUE array)
 {
     uint32_t count = walk->record->count;
-    long i, n = RARRAY_LEN(array);
+    long i, tag = walk->tag_keys != NULL, n = RARRAY_LEN(array) - tag;
 
-    for (i = 0; i < n && i < RARRAY_LEN(array); i++) {
-        walk->place.index = i;
+    for (i = 0; i < n && i + tag < RARRAY_LEN(array); i++) {
+        walk->place.index = i + tag;
         if (i >= (long)count) {
-            if (walk->record->unknown == MP_UNKNOWN_RAISE) mp_record_unknown_element(l, count, NULL);
+            if (walk->record->unknown == MP_UNKNOWN_RAISE) mp_record_unknown_element(l, count + (uint32_t)tag, NULL);
             break;
         }
         l->field = (uint32_t)i;
-        mp_record_set(l, walk, (uint32_t)i, from_value(l, walk->record->fields[i].shape, RARRAY_AREF(array, i)));
+        mp_record_set(l, walk, (uint32_t)i, from_value(l, walk->record->fields[i].shape, RARRAY_AREF(array, i + tag)));
     }
     l->field = MP_FIELD_NONE;
 }
@@ -601,12 +601,56 @@ takes_others_p(const mp_shape *shape)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
+typedef struct {
+    mp_loader *l;
+    const mp_choices *choices;
+    uint64_t *state;
+} choice_search;
+
+static int
+note_key(VALUE key, VALUE value, VALUE arg)
+{
+    const choice_search *search = (const choice_search *)arg;
+    VALUE text = RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_of(search->l, key) : key;
+    uint32_t i;
+
+    if (text == Qundef || !(RB_TYPE_P(text, T_STRING) || RB_FIXNUM_P(text))) return ST_CONTINUE;
+    for (i = 0; i < search->choices->count; i++) {
+        const mp_field_key *found = mp_record_find_key(search->choices->all[i].shape->record, text);
+
+        if (found) mp_choices_found(search->choices, search->state, i, found->field);
+    }
+    return ST_CONTINUE;
+}
+
+/* As choose_record in load.c. */
+static const mp_shape *
+choose_record(mp_loader *l, const mp_choices *choices, VALUE hash)
+{
+    uint64_t few[MP_CHOICES_STATE];
+    choice_search search = {.l = l, .choices = choices, .state = few};
+    VALUE memory = 0;
+    uint32_t chosen;
+
+    if (choices->size > MP_CHOICES_STATE) search.state = ALLOCV_N(uint64_t, memory, choices->size);
+    memcpy(search.state, choices->start, choices->size * sizeof(uint64_t));
+    rb_hash_foreach(hash, note_key, (VALUE)&search);
+    chosen = mp_choices_made(choices, search.state);
+    if (memory) ALLOCV_END(memory);
+    return chosen == MP_CHOICE_NONE ? NULL : choices->all[chosen].shape;
+}
+
 static VALUE
 from_first(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool exact)
 {
     VALUE found = Qundef;
     uint32_t i;
 
+    if (MP_UNLIKELY(shape->choices.count) && kind == MP_MAP) {
+        const mp_shape *chosen = choose_record(l, &shape->choices, object);
+
+        return chosen ? from_record(l, chosen, object) : Qundef;
+    }
     for (i = 0; i < shape->count && found == Qundef; i++) {
         if (shape->parts[i]->accepts & mp_kind_bit(kind)) {
             found = from_accepted(l, shape->parts[i], kind, object, exact);
@@ -657,7 +701,8 @@ tag_in(mp_loader *l, const mp_shape *shape, VALUE hash, VALUE *given)
     tag_search search = {.l = l, .tag_key = shape->tag_key, .value = Qundef};
     VALUE tag, text;
 
-    rb_hash_foreach(hash, look_for_tag, (VALUE)&search);
+    if (!shape->tag_first) rb_hash_foreach(hash, look_for_tag, (VALUE)&search);
+    else if (RARRAY_LEN(hash)) search.value = RARRAY_AREF(hash, 0);
     tag = *given = search.value;
     if (tag == Qundef || (!RB_SYMBOL_P(tag) && !RB_TYPE_P(tag, T_STRING))) return tag;
     text = text_of(l, tag);
@@ -676,7 +721,7 @@ from_tagged(mp_loader *l, const mp_shape *shape, VALUE hash)
 
     if (mp_stack_used_up_p()) raise_depth(l); /* nested else unions open no level */
     if (part) {
-        if (tag != Qundef) l->tag_keys = &tag_key;
+        if (tag != Qundef && !(shape->tag_first && part == shape->otherwise)) l->tag_keys = &tag_key;
         object = from_value(l, part, hash);
         l->tag_keys = NULL;
         return object;

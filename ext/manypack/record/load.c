@@ -301,16 +301,22 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
     }
 }
 
-/* Like load_pairs, for an array. Surplus elements come from a newer version of the Record. */
+/*
+ * Like load_pairs, for an array, whose first element is the tag if a union chose the Record. Surplus elements come from
+ * a newer version of the Record.
+ */
 static void
 load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
 {
-    uint32_t i, count = walk->record->count;
+    uint32_t i, tag = walk->tag_keys != NULL, count = walk->record->count;
 
-    for (i = 0; i < n; i++) {
-        walk->place.index = i;
+    if (MP_UNLIKELY(tag)) mp_loader_skip(l);
+    for (i = 0; i < n - tag; i++) {
+        walk->place.index = i + tag;
         if (i >= count) {
-            if (walk->record->unknown == MP_UNKNOWN_RAISE && i == count) mp_record_unknown_element(l, count, l->d.at);
+            if (walk->record->unknown == MP_UNKNOWN_RAISE && i == count) {
+                mp_record_unknown_element(l, count + tag, l->d.at);
+            }
             mp_loader_skip(l);
             continue;
         }
@@ -485,36 +491,10 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* Loads the object by the first part that takes it; Qundef without one. At most one part takes maps, and one arrays. */
-static VALUE
-load_first(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
-{
-    VALUE object = Qundef;
-    uint32_t i;
-
-    for (i = 0; i < shape->count && object == Qundef; i++) {
-        const mp_shape *part = shape->parts[i];
-
-        if (part->accepts & mp_kind_bit((mp_kind)row.kind)) object = load_accepted(l, part, row, exact);
-    }
-    return object;
-}
-
-/* An integer becomes a Float only if no type keeps it an Integer. */
-static VALUE
-load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
-{
-    bool exact = shape->widens && mp_kind_bit((mp_kind)row.kind) & MP_KIND_BITS_INTEGER;
-    VALUE object = load_first(l, shape, row, exact);
-
-    if (MP_UNLIKELY(exact && object == Qundef)) object = load_first(l, shape, row, false);
-    return object == Qundef ? load_wrong_head(l, shape, row) : object;
-}
-
 /*
- * Called before a search for a tag. A search inside bytes that an earlier one has skipped walks over them again: once
- * for each level, if unions are nested and their tags come last. From the second level on, an Index remembers where
- * containers end. A short message gets none.
+ * Called before a search for a tag or for members. A search inside bytes that an earlier one has skipped walks over
+ * them again: once for each level, if unions are nested and their tags come last. From the second level on, an Index
+ * remembers where containers end. A short message gets none.
  */
 static void
 prepare_to_pass(mp_loader *l)
@@ -551,6 +531,87 @@ pass_over(mp_loader *l)
     if (!container || !pass_by_index(l)) mp_loader_skip(l);
 }
 
+/* Remembers how far a search went. */
+static void
+note_passed(mp_loader *l)
+{
+    if ((size_t)(l->d.at - l->d.start) > l->tags_passed) l->tags_passed = (size_t)(l->d.at - l->d.start);
+}
+
+/* Notes the members of the Records that have the next key, and moves past it. */
+static void
+note_key(mp_loader *l, const mp_choices *choices, uint64_t *state)
+{
+    const uint8_t *at = l->d.at;
+    uint32_t i;
+
+    for (i = 0; i < choices->count; i++) {
+        const mp_field_key *key;
+
+        l->d.at = at;
+        key = mp_record_search_key(l, &choices->all[i].shape->record->keys);
+        if (key) mp_choices_found(choices, state, i, key->field);
+    }
+}
+
+/* The Record of which the next map has all required members; NULL without one. */
+static const mp_shape *
+choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
+{
+    const uint8_t *at = l->d.at;
+    uint64_t few[MP_CHOICES_STATE], *state = few;
+    uint32_t n = mp_row_count(at, row), chosen;
+    VALUE memory = 0;
+
+    if (choices->size > MP_CHOICES_STATE) state = ALLOCV_N(uint64_t, memory, choices->size);
+    memcpy(state, choices->start, choices->size * sizeof(*state));
+    prepare_to_pass(l);
+    l->d.at += row.head;
+    for (; n && state[0]; n--) { /* once the first Record has all, the others do not count */
+        note_key(l, choices, state);
+        pass_over(l);
+    }
+    note_passed(l);
+    l->d.at = at;
+    chosen = mp_choices_made(choices, state);
+    if (memory) ALLOCV_END(memory);
+    return chosen == MP_CHOICE_NONE ? NULL : choices->all[chosen].shape;
+}
+
+/*
+ * Loads the object by the first part that takes it; Qundef without one. At most one part takes maps, unless they are
+ * Records, and one arrays.
+ */
+static VALUE
+load_first(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
+{
+    VALUE object = Qundef;
+    uint32_t i;
+
+    if (MP_UNLIKELY(shape->choices.count) && row.kind == MP_MAP) {
+        const mp_shape *chosen = choose_record(l, &shape->choices, row);
+
+        return chosen ? load_record(l, chosen, row) : Qundef;
+    }
+    for (i = 0; i < shape->count && object == Qundef; i++) {
+        const mp_shape *part = shape->parts[i];
+
+        if (part->accepts & mp_kind_bit((mp_kind)row.kind)) object = load_accepted(l, part, row, exact);
+    }
+    return object;
+}
+
+/* An integer becomes a Float only if no type keeps it an Integer. */
+static VALUE
+load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    bool exact = shape->widens && mp_kind_bit((mp_kind)row.kind) & MP_KIND_BITS_INTEGER;
+    VALUE object = load_first(l, shape, row, exact);
+
+    if (MP_UNLIKELY(exact && object == Qundef)) object = load_first(l, shape, row, false);
+    return object == Qundef ? load_wrong_head(l, shape, row) : object;
+}
+
 bool
 mp_load_find_tag(mp_loader *l, const mp_shape *shape)
 {
@@ -568,26 +629,33 @@ mp_load_find_tag(mp_loader *l, const mp_shape *shape)
     return false;
 }
 
-/* Moves to the tag, and remembers how far the search went. */
+/* Moves to the tag, if there is one. */
 static bool
 search_tag(mp_loader *l, const mp_shape *shape)
 {
     bool found;
 
+    if (shape->tag_first) {
+        mp_wire_row row = mp_loader_row(l);
+
+        found = mp_row_count(l->d.at, row) > 0;
+        l->d.at += row.head;
+        return found;
+    }
     prepare_to_pass(l);
     found = mp_load_find_tag(l, shape);
-    if ((size_t)(l->d.at - l->d.start) > l->tags_passed) l->tags_passed = (size_t)(l->d.at - l->d.start);
+    note_passed(l);
     return found;
 }
 
 const mp_shape *
 mp_load_tagged_part(const mp_shape *shape, VALUE value)
 {
-    uint32_t tags = (uint32_t)RARRAY_LEN(shape->objects);
-    uint32_t number = value == Qundef ? MP_FIELD_NONE : mp_shape_tag_number(shape, value);
+    uint32_t number;
 
-    if (number == MP_FIELD_NONE) number = tags;
-    return number < shape->count ? shape->parts[number] : NULL;
+    if (value == Qundef) return shape->untagged ? shape->untagged : shape->otherwise;
+    number = mp_shape_tag_number(shape, value);
+    return number == MP_FIELD_NONE ? shape->otherwise : shape->parts[number];
 }
 
 static VALUE
@@ -606,7 +674,7 @@ load_tagged(mp_loader *l, const mp_shape *shape)
     part = mp_load_tagged_part(shape, found ? mp_load_any(l) : Qundef);
     mp_loader_back(l, at, others);
     if (part) {
-        if (found) l->tag_keys = &tag_key;
+        if (found && !(shape->tag_first && part == shape->otherwise)) l->tag_keys = &tag_key;
         object = load_value(l, part);
         l->tag_keys = NULL;
         return object;

@@ -399,7 +399,7 @@ mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 void
 mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at)
 {
-    mp_place place = {.up = l->place, .key = shape->tag_key};
+    mp_place place = {.up = l->place, .key = shape->tag_first ? Qundef : shape->tag_key};
     mp_record_fault fault = {.code = found ? "tag" : "missing", .expected = shape->bounds};
     VALUE words;
 

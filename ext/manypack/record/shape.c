@@ -24,6 +24,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&shape->numbers, owner);
         visit(&shape->classes, owner);
         mp_rules_each_reference(&shape->rules, visit, owner);
+        for (j = 0; j < shape->choices.count; j++) visit(&shape->choices.all[j].misread, owner);
         if (!record) continue;
         visit(&record->object, owner);
         visit(&record->klass, owner);
@@ -87,6 +88,7 @@ mp_shapes_free(mp_shapes *shapes)
         xfree(shapes->shapes[i].parts);
         mp_literals_free(&shapes->shapes[i].literals);
         mp_rules_free(&shapes->shapes[i].rules);
+        mp_choices_free(&shapes->shapes[i].choices);
         if (shapes->shapes[i].record) free_record(shapes->shapes[i].record);
     }
     xfree(shapes->shapes);
@@ -103,6 +105,7 @@ mp_shapes_memsize(const mp_shapes *shapes)
 
         size += shapes->shapes[i].count * sizeof(mp_shape *) + mp_literals_memsize(&shapes->shapes[i].literals);
         size += mp_rules_memsize(&shapes->shapes[i].rules);
+        size += mp_choices_memsize(&shapes->shapes[i].choices);
         if (!record) continue;
         size += sizeof(mp_record) + record->count * sizeof(mp_field) + mp_field_table_memsize(&record->keys) +
                 mp_field_table_memsize(&record->dump_only);
@@ -130,6 +133,12 @@ part(const mp_shapes *shapes, VALUE index)
     const mp_shape *shape = &shapes->shapes[NUM2UINT(index)];
 
     return shape->kind == MP_SHAPE_SHARED ? shape->parts[0] : shape;
+}
+
+static const mp_shape *
+part_or_null(const mp_shapes *shapes, VALUE index)
+{
+    return NIL_P(index) ? NULL : part(shapes, index);
 }
 
 static void
@@ -375,11 +384,15 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_CLASS: shape->accepts = heads_of_class(shape->klass); break;
       case MP_SHAPE_TUPLE:
       case MP_SHAPE_LIST: shape->accepts = mp_kind_bit(MP_ARRAY); break;
-      case MP_SHAPE_MAP:
-      case MP_SHAPE_TAGGED: shape->accepts = mp_kind_bit(MP_MAP); break;
+      case MP_SHAPE_MAP: shape->accepts = mp_kind_bit(MP_MAP); break;
+      case MP_SHAPE_TAGGED: shape->accepts = mp_kind_bit(shape->tag_first ? MP_ARRAY : MP_MAP); break;
       case MP_SHAPE_RECORD: set_record(shapes, shape, node); break;
     }
     if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
+    if (shape->kind == MP_SHAPE_TAGGED) {
+        shape->otherwise = part_or_null(shapes, get(node, "otherwise"));
+        shape->untagged = part_or_null(shapes, get(node, "untagged"));
+    }
     shape->takes_exts = takes_exts_p(shape);
     shape->takes_text = shape->kind == MP_SHAPE_BYTES || (shape->kind == MP_SHAPE_CLASS && shape->klass == rb_cTime);
 }
@@ -418,25 +431,26 @@ makes_floats_p(const mp_shape *shape)
 }
 
 /*
- * An ANY_OF accepts what its parts accept. ArgumentError if two parts accept maps, or arrays: loading would have to try
- * both, and again in each container inside them.
+ * An ANY_OF accepts what its parts accept. ArgumentError if two parts accept arrays, or maps without being Records:
+ * loading would have to try both, and again in each container inside them.
  */
 static void
-set_any_of(mp_shape *shape)
+set_any_of(mp_shape *shape, VALUE node)
 {
-    const uint32_t containers = mp_kind_bit(MP_MAP) | mp_kind_bit(MP_ARRAY);
-    uint32_t i, named = 0;
+    uint32_t i, arrays = 0, maps = 0;
 
+    mp_choices_init(&shape->choices, get(node, "choices"), shape->parts);
     shape->accepts = 0;
     for (i = 0; i < shape->count; i++) {
         const mp_shape *part = shape->parts[i];
 
         shape->accepts |= part->accepts;
-        if (named & part->accepts & containers) {
-            rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
-                     "Records apart by a tag", shape->words);
+        arrays += (part->accepts & mp_kind_bit(MP_ARRAY)) != 0;
+        maps += (part->accepts & mp_kind_bit(MP_MAP)) != 0;
+        if (arrays > 1 || (maps > 1 && maps > shape->choices.count)) {
+            rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Records as maps are "
+                     "told apart by their members, and Record.union tells Records apart by a tag", shape->words);
         }
-        named |= part->accepts;
         if (makes_floats_p(part)) shape->widens = true;
         if (part->takes_exts) shape->takes_exts = true;
         if (part->takes_text) shape->takes_text = true;
@@ -471,7 +485,8 @@ check_tagged(const mp_shape *shape)
     for (i = 0; i < tags; i++) {
         const mp_shape *part = shape->parts[i];
 
-        if (part->accepts & mp_kind_bit(MP_MAP) || part->kind == MP_SHAPE_UNNAMED) continue;
+        if (part->accepts & shape->accepts || part->kind == MP_SHAPE_UNNAMED) continue;
+        if (shape->tag_first) rb_raise(rb_eArgError, "%" PRIsVALUE " is no Record as an array", part->words);
         rb_raise(rb_eArgError, "%" PRIsVALUE " is no map, and has no key for the tag", part->words);
     }
 }
@@ -516,8 +531,9 @@ mp_shape_tag_number(const mp_shape *shape, VALUE value)
 uint32_t
 mp_record_tag_field(const mp_record *record, VALUE tag_key)
 {
-    const mp_field_key *key = tag_key == Qundef ? NULL : mp_record_find_key(record, tag_key);
+    const mp_field_key *key = NULL;
 
+    if (tag_key != Qundef && !RB_SYMBOL_P(tag_key)) key = mp_record_find_key(record, tag_key);
     return key ? key->field : MP_FIELD_NONE;
 }
 
@@ -565,7 +581,7 @@ set_classes(mp_shape *shape, VALUE owner)
         rb_hash_aset(classes, record->klass, UINT2NUM(i));
     }
     RB_OBJ_WRITE(owner, &shape->classes, rb_obj_freeze(classes));
-    if (tags < shape->count) check_else(shape, shape->parts[tags]);
+    for (; i < shape->count; i++) check_else(shape, shape->parts[i]);
 }
 
 bool
@@ -649,6 +665,7 @@ start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
     shape->klass = get(node, "class");
     shape->objects = get(node, "objects");
     shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
+    shape->tag_first = shape->tag_key && RB_SYMBOL_P(shape->tag_key);
     shape->numbers = rb_hash_lookup2(node, ID2SYM(rb_intern("numbers")), 0);
     mp_rules_init(&shape->rules, get(node, "rules"));
     if (shape->kind != MP_SHAPE_SHARED) return;
@@ -670,7 +687,7 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
         mp_shape *shape = &shapes->shapes[i - 1];
 
         shape->dumps = dumps_of(shape);
-        if (shape->kind == MP_SHAPE_ANY_OF) set_any_of(shape);
+        if (shape->kind == MP_SHAPE_ANY_OF) set_any_of(shape, rb_ary_entry(nodes, i - 1));
         if (shape->kind == MP_SHAPE_RULED) set_ruled(shape);
     }
     for (i = 0; i < n; i++) {

@@ -19,6 +19,7 @@
 
 #include "base/support.h"
 #include "core/key.h"
+#include "record/choices.h"
 #include "record/field_table.h"
 #include "record/literals.h"
 #include "record/rules.h"
@@ -111,7 +112,7 @@ struct mp_shape {
     mp_shape_kind kind;
     uint32_t accepts;       /* a bit for each mp_kind that a head may have */
     uint32_t dumps;         /* the same for objects as mp_encode packs them; all scalars count as one kind */
-    const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: each tag, and else */
+    const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: each tag, and the next two */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
     VALUE expected;         /* the same for whoever sent the message */
@@ -120,7 +121,11 @@ struct mp_shape {
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
     mp_literals literals;   /* ENUM */
     mp_rules rules;         /* RULED, RECORD: what the value must keep after it is loaded */
-    VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
+    VALUE tag_key;          /* TAGGED: the key whose value is the tag, or the Symbol :first; else 0 */
+    bool tag_first;         /* TAGGED: the tag is the first element of arrays */
+    const mp_shape *otherwise; /* TAGGED: for objects with an unknown tag, and for those without; NULL without else */
+    const mp_shape *untagged;  /* TAGGED: for objects without a tag, if not otherwise; or NULL */
+    mp_choices choices;     /* ANY_OF: the Records of which a map is one; none if at most one part takes maps */
     VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
     VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */

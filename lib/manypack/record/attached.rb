@@ -161,7 +161,10 @@ module Manypack
 
         # Makes objects of the classes of a union dump by it.
         def install_union(union)
-          records = records_of(union)
+          spec = Type.const_get(:Spec).inner(union.spec)
+          raise ArgumentError, "objects have the tags of Records as arrays only in the union" if spec[1] == :first
+
+          records = records_of(spec)
           raise ArgumentError, "no class has a tag in the union" if records.empty?
 
           records.each { |record| check_union(record.klass) }
@@ -169,7 +172,7 @@ module Manypack
             klass = record.klass
             remove(klass, :MANYPACK_RECORD)
             forget_inherited(klass)
-            install(klass, record.instance_exec { copy(tag_key: union.spec[1], form: :map) })
+            install(klass, record.instance_exec { copy(tag_key: spec[1], form: :map, types: types_within(union)) })
             klass.const_set(:MANYPACK_UNION, union)
             klass.remove_method(:__manypack_record__)
             define_record(klass) { klass::MANYPACK_UNION }
@@ -221,8 +224,8 @@ module Manypack
         private
 
         # Returns a Record for each class that has a tag.
-        def records_of(union)
-          specs = union.spec[2].values.flat_map { |spec| spec[0] == :union ? spec[1] : [spec] }
+        def records_of(spec)
+          specs = spec[2].values.flat_map { |spec| spec[0] == :union ? spec[1] : [spec] }
           name = specs.find { |kind, _| kind == :name }
           raise ArgumentError, "#{name[1].inspect} in a union is the name of a Record: write the Record" if name
 

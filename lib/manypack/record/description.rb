@@ -63,9 +63,21 @@ module Manypack
 
       def node(spec)
         node = super
-        return node if node[:kind] == :unnamed
+        return node if node[:kind] == :unnamed || untold?(spec, node)
 
         { "kind" => spec[0].name, "words" => node[:words], **described(spec, node) }
+      end
+
+      # Returns true for what Compatibility cannot tell apart yet: Records by their members, the lack of a tag, or a
+      # first element.
+      def untold?(spec, node)
+        return spec[1] == :first || spec.size > 4 if spec[0] == :tagged
+
+        spec[0] == :union && node[:parts].count { |index| map?(@nodes[index]) } > 1
+      end
+
+      def map?(node)
+        node.nil? || (node["kind"] == "record" && node["form"] == "map")
       end
 
       def described(spec, node)

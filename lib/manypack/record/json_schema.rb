@@ -20,6 +20,7 @@ module Manypack
   class Record
     # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
     class JsonSchema # :nodoc:
+      Choices, Recursion, Spec = %i[Choices Recursion Spec].map { |name| Type.const_get(name) }
       DRAFT = "https://json-schema.org/draft/2020-12/schema"
       FIXED = Ractor.make_shareable({
         any: {}, view: {}, nil: { "type" => "null" }, true: { "const" => true }, false: { "const" => false },
@@ -91,22 +92,51 @@ module Manypack
           "additionalProperties" => schema(value, around) }
       end
 
-      def of_union(specs, around) = { "anyOf" => specs.map { |spec| schema(spec, around) } }
-      def of_record(record, around) = { "$ref" => "#/$defs/#{name_of(record, around)}" }
+      def of_union(specs, around)
+        records = specs.map { |spec| spec[0] == :name ? named(spec[1], around) : spec[1] }.each_with_index
+        choices = Choices.of(records.select { |one, _| one.is_a?(Record) && one.form != :array }.to_h(&:reverse))
+        any = specs.map { |spec| schema(spec, around) }
+        choices.each_with_index do |one, rank|
+          any[one.position]["not"] = { "anyOf" => choices.take(rank).map { |other| required(other.keys) } } if rank > 0
+        end
+        { "anyOf" => any }
+      end
+
+      def of_record(record, around) = reference(name_of(record, around))
 
       def of_name(symbol, around)
-        depth = around.rindex { |record| symbol == :self || record.named?(symbol) }
+        depth = around.rindex { |one| Spec.named?(one, symbol) }
         raise ::ArgumentError, "no Record around it has the name #{symbol.inspect}" unless depth
 
         @open |= around.drop(depth + 1)
-        of_record(around[depth], around)
+        around[depth].is_a?(Recursion) ? reference(around[depth].definition) : of_record(around[depth], around)
       end
 
-      def of_tagged(tag, types, otherwise, around)
+      def of_recursive(level, spec, around)
+        name = free_name("Recursive")
+        @definitions[name] = nil
+        @definitions[name] = schema(spec, [*around, Recursion.new(level, name)])
+        reference(name)
+      end
+
+      # An unknown tag is one for else, if something else is for objects without a tag.
+      def of_tagged(tag, types, otherwise, *untagged, around)
+        tags = { "enum" => types.keys }
         choices = types.map { |value, spec| tagged_choice(tag, value, spec, around) }
-        choices << { **schema(otherwise, around), "not" => with_tag(tag, { "enum" => types.keys }) } if otherwise
+        if untagged.any?
+          choices << { "allOf" => [schema(untagged[0], around), { "not" => with_tag(tag, {}) }] }
+          choices << { "allOf" => [schema(otherwise, around), with_tag(tag, { "not" => tags })] } if otherwise
+        elsif otherwise
+          choices << { **schema(otherwise, around), "not" => with_tag(tag, tags) }
+        end
         { "oneOf" => choices }
       end
+
+      def named(name, around)
+        around.reverse.find { |one| Spec.named?(one, name) }
+      end
+
+      def reference(name) = { "$ref" => "#/$defs/#{name}" }
 
       # --- rules --------------------------------------------------------------------------------------------
 
@@ -141,7 +171,7 @@ module Manypack
       # around it may be another type in each place, so each place gets a definition of its own.
       def name_of(record, around)
         @names.fetch(record) do
-          name = @names[record] = free_name(record)
+          name = @names[record] = free_name(record.klass.name&.gsub("::", ".") || "Record", record.form)
           @definitions[name] = nil # reserves the place: the order is that of the names
           @definitions[name] = definition(record, around)
           @names.delete(record) if @open.delete(record)
@@ -160,8 +190,8 @@ module Manypack
         first
       end
 
-      def free_name(record)
-        base = "#{record.klass.name&.gsub("::", ".") || "Record"}#{".array" if record.form == :array}"
+      def free_name(base, form = :map)
+        base = "#{base}.array" if form == :array
         return base unless @definitions.key?(base)
 
         number = (@next_numbers[base]..).find { |n| !@definitions.key?("#{base}.#{n}") }
@@ -176,9 +206,14 @@ module Manypack
 
       def object(record, around)
         keys = record.keys.except(collector(record)).transform_values { |names| names.map(&:to_s) }
-        aliased, simple = keys.except(*optional(record)).values.partition { |names| names.size > 1 }
         { "type" => "object", "properties" => { **own_tag(record), **properties(record, keys, around) },
-          "required" => simple.flatten, **any_key(aliased), **additional(record, around) }
+          **required(keys.except(*optional(record)).values), **additional(record, around) }
+      end
+
+      # Requires a key of each member, which may have several.
+      def required(keys)
+        aliased, simple = keys.map { |names| names.map(&:to_s) }.partition { |names| names.size > 1 }
+        { "required" => simple.flatten, **any_key(aliased) }
       end
 
       def optional(record) = record.members.select { |member| record.optional?(member) }
@@ -244,11 +279,22 @@ module Manypack
       def tagged_choice(tag, value, spec, around)
         kind, record = spec
         own = kind == :record ? definition(record, around) : schema(spec, around)
+        return tagged_elements(own, value) if tag == :first
+
         properties = { **(own["properties"] || {}), tag.to_s => { "const" => plain(value) } }
         { **own, "properties" => properties, "required" => [tag.to_s, *own["required"]].uniq }
       end
 
-      def with_tag(tag, schema) = { "properties" => { tag.to_s => schema }, "required" => [tag.to_s] }
+      def tagged_elements(own, value)
+        items = [{ "const" => plain(value) }, *own["prefixItems"]]
+        { **own, "prefixItems" => items, "minItems" => own["minItems"] + 1 }
+      end
+
+      def with_tag(tag, schema)
+        return { "prefixItems" => [schema], "minItems" => 1 } if tag == :first
+
+        { "properties" => { tag.to_s => schema }, "required" => [tag.to_s] }
+      end
 
       # --- values -------------------------------------------------------------------------------------------
 

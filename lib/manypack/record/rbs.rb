@@ -71,13 +71,18 @@ module Manypack
       def of_record(record, _around) = record.form == :lazy ? "Manypack::LazyRecord" : class_name(record.klass)
 
       def of_name(symbol, around)
+        return "untyped" unless symbol.is_a?(Symbol)
+
         record = symbol == :self ? around.last : around.reverse.find { |one| one.named?(symbol) }
         record ? class_name(record.klass) : symbol.name
       end
 
-      def of_tagged(_tag, types, otherwise, around)
-        join([*types.values, *otherwise && [otherwise]].map { |spec| expression(spec, around) })
+      def of_tagged(_tag, types, *others, around)
+        join([*types.values, *others.compact].map { |spec| expression(spec, around) })
       end
+
+      # RBS has no type that contains itself without a name.
+      def of_recursive(_level, spec, around) = expression(spec, around)
 
       # --- parts of a declaration ---------------------------------------------------------------------------
 

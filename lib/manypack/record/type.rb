@@ -6,6 +6,7 @@
 require_relative "type/spec"
 require_relative "type/expected"
 require_relative "type/rules"
+require_relative "type/choices"
 require_relative "type/compiler"
 require_relative "type/names"
 require_relative "type/inherited"
@@ -25,9 +26,10 @@ module Manypack
   class Type
     include Value
 
-    # Returns the Type of objects that are of any of these types. At most one of them may be a map, and one an array:
-    # Record.union tells Records apart by a tag. The options of Types and Records among them, or inside of them, are
-    # those of the Type, for the whole message.
+    # Returns the Type of objects that are of any of these types. At most one of them may be an array, and one a map,
+    # unless all that are maps are Records: then a map is of the Record of which it has all required members, of several
+    # the one that requires most, and of those the first. Record.union tells Records apart by a tag. The options of
+    # Types and Records among them, or inside of them, are those of the Type, for the whole message.
     #
     # The first type that takes an object decides what it becomes, but an integer becomes a Float only if no type keeps
     # it. +String+ takes every str and bin, and returns a bin as a binary String; +Symbol+, literals, the keys of
@@ -44,8 +46,9 @@ module Manypack
     # range:: a Range of numbers of any class, of Times, or of anything else that is Comparable
     #
     # Raises ArgumentError for a constraint that no type here can have or that nothing keeps, for anything that is no
-    # type, for a Range or a literal that no message has, and for Types
-    # with different values of one option. A Symbol for which there is no class is an ArgumentError at the first use.
+    # type, for a Range or a literal that no message has, for two Records with the same required members,
+    # and for Types with different values of one option. A Symbol for which there is no class is an ArgumentError at the
+    # first use.
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
     #   Manypack::Type[String, length: 1..20, pattern: /\A[a-z]+\z/] === "abc" #=> true
@@ -60,6 +63,34 @@ module Manypack
         Spec.made_of(Rules.constrained(spec, constraints), types)
       end
     end
+
+    # Returns a Type that contains itself: that of the types that the block returns, which gets the Type. Records inside
+    # of it may contain it, too. Raises ArgumentError for a type that is only itself, or itself as an alternative.
+    #
+    #   TREE = Manypack::Type.recursive { |tree| Manypack::Type[Integer, [tree], {String => tree}] }
+    #   TREE.load(Manypack.pack([1, {"a" => [2]}])) #=> [1, {"a" => [2]}]
+    def self.recursive
+      Arguments.refuse(ArgumentError.new("a recursive type is Type.recursive { |type| ... }")) unless block_given?
+
+      outer = Thread.current[:__manypack_levels__].to_i # of the Fiber
+      level = Thread.current[:__manypack_levels__] = outer + 1
+      begin
+        made = yield Spec.made_of([:name, level], [])
+      ensure
+        Thread.current[:__manypack_levels__] = outer
+      end
+      Arguments.at_the_call { closed(level, made) }
+    end
+
+    def self.closed(level, made)
+      spec = Spec.of(made)
+      if Spec.endless?(spec, level)
+        raise ArgumentError, "a type cannot be itself: it may be in a list, a map or a Record"
+      end
+
+      Spec.made_of([:recursive, level, spec], [made])
+    end
+    private_class_method :closed
 
     # Raises ArgumentError, unless Manypack itself calls it: <code>Type[...]</code> makes a Type.
     #
@@ -109,7 +140,7 @@ module Manypack
     #   SHAPE = Manypack::Record.union("type", "circle" => CIRCLE, "square" => SQUARE).attach
     #   Manypack.unpack(Manypack.pack([Circle.new(1.0)])) #=> [{"type"=>"circle", "radius"=>1.0}]
     def attach
-      raise ArgumentError, "only a Record or a union of Records has classes to attach" unless spec[0] == :tagged
+      raise ArgumentError, "only a Record or a union of Records has classes to attach" if Spec.inner(spec)[0] != :tagged
 
       Record.const_get(:Attached).install_union(self)
       self

@@ -30,8 +30,14 @@ module Manypack
       def add(spec)
         return named(spec[1]) if spec[0] == :name
         return record(spec[1]) if spec[0] == :record
+        return recursive(*spec.drop(1)) if spec[0] == :recursive
 
         place { node(spec) }
+      end
+
+      def recursive(level, spec)
+        @around << [Recursion.new(level), @nodes.size, {}]
+        add(spec).tap { @around.pop }
       end
 
       # Reserves the next index for the node that the block makes, and returns it.
@@ -47,7 +53,7 @@ module Manypack
       end
 
       def details(spec)
-        kind, one, two, other = spec
+        kind, one, two = spec
         case kind
         when :nil, :true, :false then { kind: :special, objects: [{ nil: nil, true: true, false: false }[kind]] }
         when :integer then integer(one)
@@ -58,12 +64,39 @@ module Manypack
         when :tuple then { parts: one.map { |part| add(part) } }
         when :ruled then { parts: [add(one)], rules: Rules.nodes(one, two) }
         when :map then { parts: [add(one), add(two)] }
-        when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
-        when :tagged
-          { tag: one, bounds: Expected.list(two.keys), objects: two.keys, numbers: two.keys.each_with_index.to_h.freeze,
-            parts: [*two.values, *other && [other]].map { |part| add(part) } }
+        when :union then union(one)
+        when :tagged then tagged(one, two, *spec.drop(3))
         else {}
         end
+      end
+
+      # A union in a union, as a recursive type may be, is its alternatives.
+      def union(specs)
+        parts = specs.flat_map do |spec|
+          index = add(spec)
+          @nodes[index] && @nodes[index][:kind] == :any_of ? @nodes[index][:parts] : [index]
+        end
+        records = parts.each_with_index.to_h { |index, position| [position, record_at(index)] }
+        choices = Choices.of(records.select { |_, record| record && record.form != :array })
+        { kind: :any_of, parts: parts, choices: choices.map { |one| [one.position, one.members, one.misread] } }
+      end
+
+      # Returns the Record of a node, which may not be made yet; nil for any other type.
+      def record_at(index)
+        node = @nodes[index]
+        found = node ? node[:record] || (node[:objects] if node[:kind] == :shared) : around_at(index)
+        found if found.is_a?(Record)
+      end
+
+      def around_at(index)
+        @around.find { |one, at, _| at == index && one.is_a?(Record) }&.first
+      end
+
+      def tagged(tag, types, otherwise, untagged = nil)
+        parts = [*types.values, otherwise, untagged].map { |spec| spec && add(spec) }
+        tags = types.keys
+        { tag: tag, bounds: Expected.list(tags), objects: tags, numbers: tags.each_with_index.to_h.freeze,
+          parts: parts.compact, otherwise: parts[-2], untagged: parts[-1] }
       end
 
       INTEGERS = (-2**63..2**64 - 1).freeze
@@ -140,11 +173,17 @@ module Manypack
 
       def named(name)
         meant(name) || place do
-          @strangers << [name, @around.last[0], @member].freeze if @around.any?
-          words = "no Record that encloses it has the name #{name.inspect} (the literal alone is the type " \
-                  "[#{name.inspect}, #{name.inspect}])"
-          { kind: :unnamed, words: words, parts: [] }
+          record = @around.reverse.map(&:first).find { |one| one.is_a?(Record) }
+          @strangers << [name, record, @member].freeze if record && name.is_a?(::Symbol)
+          { kind: :unnamed, words: unnamed(name), parts: [] }
         end
+      end
+
+      def unnamed(name)
+        return "the type of Type.recursive is known only inside of it" unless name.is_a?(::Symbol)
+
+        "no Record that encloses it has the name #{name.inspect} (the literal alone is the type " \
+          "[#{name.inspect}, #{name.inspect}])"
       end
 
       # Returns the index of the Record that a name means, or nil. All Records between the two depend on what the name
@@ -156,9 +195,9 @@ module Manypack
         index
       end
 
-      # Returns which of the Records around a type has the name; nil for none.
+      # Returns which of the Records and recursive types around a type has the name; nil for none.
       def place_of(name)
-        @around.rindex { |record, _| name == :self || record.named?(name) }
+        @around.rindex { |one, _| Spec.named?(one, name) }
       end
 
       # A Record has one node for all places where the names in it mean the same Records.

@@ -21,15 +21,28 @@ module Manypack
         -case kind
          when :integer, :float then [KINDS[kind], detail && bounded(bounds(detail))].compact.join(" ")
          when :enum then list(detail)
-         when :union then detail.map { |one| of(one) }.uniq.join(" or ")
+         when :union then union(detail)
          when :record then detail.form == :array ? KINDS[:list] : KINDS[:map]
-         when :tagged then KINDS[:map]
+         when :tagged then KINDS[detail == :first ? :list : :map]
+         when :recursive then of(spec[2])
          when :tuple then "an array of #{detail.size}"
          when :ruled then Rules.converted_words(spec) || of(detail)
          when :class then CLASSES.fetch(detail, "of another type")
          else KINDS.fetch(kind, "of another type")
          end
       end
+
+      # Records that are told apart by their members are named by these.
+      def self.union(specs)
+        records = specs.filter_map { |kind, record| record if kind == :record && record.form != :array }
+        return specs.map { |one| of(one) }.uniq.join(" or ") if records.size < 2
+
+        choices = Choices.of(records.each_with_index.to_h { |record, i| [i, record] }).sort_by(&:position)
+        keys = choices.map { |one| list(one.keys.map(&:first)).gsub(" or ", " and ") }.uniq
+        others = specs.reject { |kind, record| kind == :record && record.form != :array }
+        ["an object with #{keys.join(", or with ")}", *others.map { |one| of(one) }].uniq.join(" or ")
+      end
+      private_class_method :union
 
       # Returns the words for a Range of numbers, or nil for nil.
       def self.bounds(range)

@@ -7,10 +7,19 @@
 #   [:name, symbol]
 #   [:integer, range or nil]  [:float, range or nil]  [:enum, literals]  [:list, spec]  [:tuple, specs]
 #   [:map, key, value]  [:ruled, spec, rules]
-#   [:union, specs]  [:record, record]  [:tagged, tag key, {tag => spec}, spec or nil]
+#   [:union, specs]  [:record, record]  [:recursive, level, spec], in which [:name, level] is the same type again
+#   [:tagged, tag key or :first, {tag => spec}, spec of else or nil, spec of untagged if any]
 #++
 module Manypack
   class Type
+    # A recursive type around others, known by the number of its level.
+    Recursion = Struct.new(:level, :definition) do # :nodoc:
+      def named?(name)
+        name == level
+      end
+    end
+    private_constant :Recursion
+
     module Spec # :nodoc:
       SIMPLE = Ractor.make_shareable({
         Object => [:any], BasicObject => [:any], Integer => [:integer, nil], Float => [:float, nil],
@@ -100,7 +109,10 @@ module Manypack
           when :map then "Hash"
           when :union then detail.map { |one| words(one) }.uniq.join(" or ")
           when :record then detail.klass.inspect
-          when :tagged then "a map whose #{detail.inspect} is #{list_words(spec[2].keys.map(&:inspect))}"
+          when :tagged
+            "#{detail == :first ? "an array whose first element" : "a map whose #{detail.inspect}"} is " \
+              "#{list_words(spec[2].keys.map(&:inspect))}"
+          when :recursive then words(spec[2])
           else detail.inspect
           end
         end
@@ -117,7 +129,8 @@ module Manypack
           when :map then "{#{notation(one)} => #{notation(two)}}"
           when :enum then one.inspect
           when :union then one.map { |part| notation(part) }.join(" or ")
-          when :name then one.inspect
+          when :name then one.is_a?(::Symbol) ? one.inspect : "itself"
+          when :recursive then "recursive #{notation(two)}"
           else words(spec)
           end
         end
@@ -146,6 +159,29 @@ module Manypack
           case part
           when Array then part[0] != :enum && (%i[record name].include?(part[0]) || part.any? { |one| records?(one) })
           when Hash then records?(part.values)
+          else false
+          end
+        end
+
+        # Returns true if a name means a Record or a recursive type around it.
+        def named?(one, name)
+          name == :self ? one.is_a?(Record) : one.named?(name)
+        end
+
+        # Returns the spec without the recursion around it.
+        def inner(spec)
+          spec[0] == :recursive ? inner(spec[2]) : spec
+        end
+
+        # Returns true if the spec is the type of that level itself, or has it as an alternative: then no object would
+        # ever be loaded.
+        def endless?(spec, level)
+          case spec[0]
+          when :name then spec[1] == level
+          when :union then spec[1].any? { |one| endless?(one, level) }
+          when :tagged then [*spec[2].values, *spec.drop(3).compact].any? { |one| endless?(one, level) }
+          when :recursive then endless?(spec[2], level)
+          when :ruled then endless?(spec[1], level)
           else false
           end
         end
@@ -188,6 +224,7 @@ module Manypack
           when :class then Hash <= detail
           when :union then detail.any? { |one| hash?(one) }
           when :ruled then hash?(detail)
+          when :recursive then hash?(spec[2])
           else false
           end
         end

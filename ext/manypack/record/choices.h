@@ -1,0 +1,60 @@
+/*
+ * The Records among the types of an ANY_OF, if there are several: a map is of the first one of which it has all
+ * required members. The Record that requires most is the first.
+ *
+ *   uint64_t state[MP_CHOICES_STATE];               // or more, if choices->size is larger
+ *   mp_choices_start(choices, state);
+ *   mp_choices_found(choices, state, i, field);     // for each key of the map, and each choice with a field for it
+ *   chosen = mp_choices_made(choices, state);       // MP_CHOICE_NONE if members are missing of each
+ */
+#ifndef MANYPACK_CHOICES_H
+#define MANYPACK_CHOICES_H
+
+#include "base/support.h"
+
+struct mp_shape;
+
+enum { MP_CHOICES_STATE = 32 };
+#define MP_CHOICE_NONE UINT32_MAX
+
+typedef struct {
+    const struct mp_shape *shape;
+    VALUE misread;  /* the class as whose objects those of the Record would be read again, or nil */
+    uint32_t first; /* where the bits of its fields begin in the state */
+    uint32_t fields; /* those up to the last required one */
+} mp_choice;
+
+typedef struct {
+    mp_choice *all;
+    uint32_t count;
+    uint32_t size;   /* of the state in words: for each choice how many fields are missing, then a bit for each */
+    uint64_t *start; /* the state before the first key */
+} mp_choices;
+
+/* Makes zeroed memory the choices that Ruby code made: Arrays of the number of a part, required fields and misread. */
+void mp_choices_init(mp_choices *choices, VALUE list, const struct mp_shape **parts);
+
+void mp_choices_free(mp_choices *choices);
+size_t mp_choices_memsize(const mp_choices *choices);
+
+/* Notes that the map has a key of the field. A field may come again. */
+MP_INLINE void
+mp_choices_found(const mp_choices *choices, uint64_t *state, uint32_t number, uint32_t field)
+{
+    uint64_t *bits = &state[choices->all[number].first + field / 64], bit = UINT64_C(1) << (field % 64);
+
+    if (field >= choices->all[number].fields || !(*bits & bit)) return;
+    *bits &= ~bit;
+    state[number]--;
+}
+
+MP_INLINE uint32_t
+mp_choices_made(const mp_choices *choices, const uint64_t *state)
+{
+    uint32_t i = 0;
+
+    while (i < choices->count && state[i]) i++;
+    return i < choices->count ? i : MP_CHOICE_NONE;
+}
+
+#endif

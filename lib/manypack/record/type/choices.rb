@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+#--
+# Tells Records that are alternatives apart, by the members that a map has.
+#++
+module Manypack
+  class Type
+    module Choices # :nodoc:
+      # What a Record requires of a map: the numbers of members, and their keys.
+      Choice = Struct.new(:position, :record, :members, :keys, :misread)
+
+      class << self
+        # Returns a Choice for each Record, first the one that requires most: a map is of the first Record of which it
+        # has all required members. Returns none for less than two Records. Raises ArgumentError for two that require
+        # the same.
+        #
+        # records:: a Hash of positions and Records
+        def of(records)
+          return [] if records.size < 2
+
+          choices = records.map { |position, record| choice(position, record) }
+          check_same(choices)
+          ranked = choices.sort_by.with_index { |choice, i| [-choice.members.size, i] }
+          ranked.each { |choice| choice.misread = misread(choice, ranked) }
+        end
+
+        private
+
+        def choice(position, record)
+          optional = record.members.select { |member| record.optional?(member) }
+          optional |= [record.unknown[:into]] if record.unknown.is_a?(Hash)
+          keys = record.keys
+          members = record.members.each_index.reject { |i| optional.include?(record.members[i]) }
+          Choice.new(position, record, members, keys.values_at(*record.members.values_at(*members)))
+        end
+
+        def check_same(choices)
+          same = choices.group_by { |choice| choice.keys.map { |keys| keys.sort_by(&:inspect) }.sort_by(&:inspect) }
+          one, other = same.each_value.find { |equal| equal.size > 1 }
+          return unless one
+
+          keys = one.keys.map { |list| list.first.inspect }.join(", ")
+          raise ArgumentError, "#{one.record.klass.inspect} and #{other.record.klass.inspect} have the same required " \
+                               "members (#{keys}): Record.union tells them apart by a tag"
+        end
+
+        # Returns the class as whose objects those of a Record would be read again, or nil: they have all its required
+        # members.
+        def misread(choice, ranked)
+          written = choice.record.keys.values.map(&:first)
+          read = ranked.find { |one| one.keys.all? { |keys| keys.any? { |key| written.include?(key) } } }
+          read.record.klass unless read.record.klass == choice.record.klass
+        end
+      end
+    end
+    private_constant :Choices
+  end
+end
