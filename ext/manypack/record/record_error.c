@@ -422,10 +422,10 @@ mp_record_beyond(mp_loader *l, VALUE reason)
 }
 
 void
-mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
+mp_record_missing(mp_loader *l, uint32_t field, uint32_t element, const uint8_t *at)
 {
     const mp_field *missing = &l->record->fields[field];
-    mp_place place = {.up = l->place, .key = missing->key, .index = (long)field};
+    mp_place place = {.up = l->place, .key = missing->key, .index = (long)element};
     mp_record_fault fault = {.code = "missing", .expected = missing->shape->expected, .missing = &place};
     VALUE words;
 

@@ -37,8 +37,8 @@ void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const 
 /* The object did not keep a rule. error is the StandardError that user code raised, or 0. */
 void mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *at);
 
-/* A required field is missing in the map or array whose head is at `at`. */
-void mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at);
+/* A required field is missing in the map whose head is at `at`, or in the array, where it would be that element. */
+void mp_record_missing(mp_loader *l, uint32_t field, uint32_t element, const uint8_t *at);
 
 /* An object that is no bytes is beyond a limit, for the reason. Raises at once. */
 NORETURN(void mp_record_beyond(mp_loader *l, VALUE reason));

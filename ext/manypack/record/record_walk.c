@@ -201,12 +201,12 @@ check_missing(mp_loader *l, const mp_record_walk *walk)
     const mp_record *record = walk->record;
     mp_constructor constructor = mp_record_constructor(l, record);
     const VALUE *values = mp_record_values(l, walk);
-    uint32_t i;
+    uint32_t i, tag = walk->tag_keys != NULL; /* of an array, its first element */
 
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef || record->fields[i].default_value != Qundef) continue;
         if (l->eager && record->fields[i].load_only) continue;
-        if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, walk->at);
+        if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, i + tag, walk->at);
     }
     RB_GC_GUARD(constructor.optional);
 }
