@@ -238,6 +238,15 @@ class CompatibilityTest < Minitest::Test
     end
   end
 
+  def test_rules_that_follow_from_others_are_kept
+    { Type[String, length: 1..10] => Type[String, length: 1..20], Type.text => String, Type.bytes => String, Type[Integer, multiple_of: 10] => Type[Integer, multiple_of: 5],
+      Type[[Integer], length: ..3] => Type[[Integer], length: ..5], Type.tuple(Integer, Integer) => [Integer], Type.set(Integer) => [Integer] }.each do |old, new|
+      assert Type[new].reads?(old), "#{old.inspect} as #{new.inspect}"
+      refute_empty Type[old].incompatibilities(Type[new]), "#{new.inspect} as #{old.inspect}"
+    end
+    assert_equal [[1, 1, 1, 1]], Type[[Integer], length: ..3].incompatibilities(Type[[Integer]]).map { |found| Manypack.unpack(found.example) }
+  end
+
   def test_where_it_cannot_know_the_answer_is_no
     assert_equal ["$"], Type[Time].incompatibilities(Type[Time]).map(&:path)
   end

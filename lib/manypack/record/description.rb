@@ -89,7 +89,7 @@ module Manypack
         when :nil, :true, :false then { "kind" => "enum", "values" => node[:objects] }
         when :enum then { "values" => node[:objects].map { |one| one.is_a?(::Symbol) ? one.name : one } }
         when :any then of(BasicObject)
-        when :ruled then { "parts" => node[:parts], "rules" => rules(spec[2]) }
+        when :ruled then { "words" => Spec.notation(spec), "parts" => node[:parts], "rules" => rules(spec[2]) }
         when :view then { "exts" => checked? ? exts(BasicObject) : "all" }
         when :class then of(spec[1])
         when :tagged then tags(spec, node[:objects], node[:parts])
