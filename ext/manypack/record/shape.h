@@ -112,7 +112,7 @@ struct mp_shape {
     mp_shape_kind kind;
     uint32_t accepts;       /* a bit for each mp_kind that a head may have */
     uint32_t dumps;         /* the same for objects as mp_encode packs them; all scalars count as one kind */
-    const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: each tag, and the next two */
+    const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: tags, else, untagged */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
     VALUE expected;         /* the same for whoever sent the message */
