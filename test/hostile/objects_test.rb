@@ -91,9 +91,9 @@ module Hostile
 
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
-      canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true, true], codec_for_json: ["Manypack::Codec", {}, false], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], current_type: ["Manypack::Type"], default_factory: ["a class"],
+      canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true, true], codec_for_json: ["Manypack::Codec", {}, false], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], collecting: ["Manypack::Type"], collects?: ["Manypack::Type"], current_type: ["Manypack::Type"], default_factory: ["a class"],
       dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
-      error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], json_texts: ["Manypack::Codec", "1", false, true, [0, 0, 0, 0], false], max_bytes: ["Manypack::Codec"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1, :array],
+      error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], json_texts: ["Manypack::Codec", "1", false, true, [0, 0, 0, 0], false], max_bytes: ["Manypack::Codec"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1, false], search: ["Manypack::View", [], 1, :array],
       search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], select_messages: ["String", 0, 0, 1, [], 1], search_several: ["Manypack::View", [[[], 1]]],
       shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], unpacker_of_bytes: ["Manypack::Codec", nil], watch: ["Manypack::Factory", Manypack]
     }.freeze
@@ -125,8 +125,8 @@ module Hostile
     end
 
     def test_21_the_internal_functions_refuse_blank_objects
-      assert_match(/\Auninitialized /, assert_raises(ArgumentError) { Internal.read_view(Manypack::Type.allocate, Manypack::View.new("\x90")) }.message)
-      assert_raises(TypeError) { Internal.read_view(Manypack::Type[[Integer]], "\x90") }
+      assert_match(/\Auninitialized /, assert_raises(ArgumentError) { Internal.read_view(Manypack::Type.allocate, Manypack::View.new("\x90"), false) }.message)
+      assert_raises(TypeError) { Internal.read_view(Manypack::Type[[Integer]], "\x90", false) }
       assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.canonical_bytes(Manypack::Packer.allocate, 1) }.message)
       assert_raises(TypeError) { Internal.load_body(Manypack::Type[Integer], "\x01") }
       assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.load_body(Manypack::Type[Integer], Manypack::Unpacker.allocate) }.message)
@@ -139,7 +139,7 @@ module Hostile
         internal = Manypack.const_get(:Internal)
         view = internal.view_over("\x92\x01\x02", Manypack::Codec.new, true)
         packer = Manypack::Codec.new.packer
-        [internal.search(view, [1], 0, :array), internal.search(view, [1], 0, :any), internal.search_several(view, [[[0], 1]]), internal.search(view, [1], 0, :count), internal.splice(view, { [0] => 5 }, nil).value, internal.current_type(Manypack::Type[Integer]).load("\x05"), internal.read_view(Manypack::Type[[Integer]], view),
+        [internal.search(view, [1], 0, :array), internal.search(view, [1], 0, :any), internal.search_several(view, [[[0], 1]]), internal.search(view, [1], 0, :count), internal.splice(view, { [0] => 5 }, nil).value, internal.current_type(Manypack::Type[Integer]).load("\x05"), internal.read_view(Manypack::Type[[Integer]], view, false),
          internal.codec_for(view.codec, {}, true, true, true), internal.codec_overlaid(view.codec, view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
          internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory(Manypack::Factory).class]
       end

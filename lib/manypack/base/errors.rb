@@ -307,7 +307,7 @@ module Manypack
     private_constant :STEP, :HAVE
 
     def subject
-      path == "$" ? "the value" : Excerpt.of(path.delete_prefix("$").delete_prefix("."))
+      path.nil? || path == "$" ? "the value" : Excerpt.of(path.delete_prefix("$").delete_prefix("."))
     end
 
     # The sentence without its subject.
