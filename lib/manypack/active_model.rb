@@ -77,7 +77,9 @@ module Manypack
     def ==(other)
       other.is_a?(AttributeType) && state == other.state
     end
-    alias eql? ==
+
+    # The same as ==, for keys of a Hash.
+    def eql?(other) = self == other
 
     # Returns an Integer, the same for equal AttributeTypes.
     def hash = state.hash

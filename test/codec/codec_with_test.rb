@@ -11,7 +11,7 @@ class CodecWithTest < Minitest::Test
 
   # For each option a value that is not its default: the first one of these that it takes.
   VALUES = OPTIONS.to_h do |name|
-    [name, [true, 7, :strict, :hex, :error].find { |value| Manypack::Codec.new(name => value) rescue false }] # rubocop:disable Style/RescueModifier
+    [name, [true, 7, :strict, :hex, :error, :to_s.to_proc].find { |value| Manypack::Codec.new(name => value) rescue false }] # rubocop:disable Style/RescueModifier
   end.freeze
 
   Point = Struct.new(:x) do

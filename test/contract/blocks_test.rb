@@ -80,7 +80,7 @@ class BlocksTest < Minitest::Test
     Buffer#write_to Buffer#size Buffer#empty? Buffer#skip Buffer#close Buffer#flush
     Record#klass Record#form Record#build Record#lazy_class Record#types Record#members Record#optional? Record#copies? Record#array
     Record#inherited_by Record#named? Type#spec Type#attach Record#attach Record#lazy Record#unknown Record#defaults Record#inspect Record#keys
-    Type.new Type#to_rbs Type#== Type#=== Type#eql? Type#check? Type#codec Type#json_schema Type.from_json_schema Type#description Type#reads? Type#incompatibilities Incompatibility.new Incompatibility#to_s Incompatibility#path Incompatibility#reason Incompatibility#example Type#inspect Type#hash
+    Type.new Type#to_rbs Type#== Type#=== Type#eql? Type#check? Type#codec Type#json_schema Type.from_json_schema Type#description Type#reads? Type#incompatibilities Incompatibility.new Incompatibility#to_s Incompatibility#== Incompatibility#eql? Incompatibility#hash Incompatibility#path Incompatibility#reason Incompatibility#example Type#inspect Type#hash
     Path#== Path#max_looks Path#steps Path#to_s Path#eql? Path#encode_with Path#all? Path#inspect Path#hash Path.from Path.all Path.of
     Path::All.new Path::All#== Path::All#eql? Path::All#read Path::All#to_h Path::All#inspect Path::All#hash Path::Function#takes
     Path::Function#returns

@@ -19,7 +19,7 @@ class EveryClassTest < Minitest::Test
     "Buffer" => Row.new(:none, :refused, :refused, :blank), "Codec" => Row.new(:itself, :refused, :refused, :refused),
     "ExtensionValue" => Row.new(:copy, :equal, :equal, :blank), "Factory" => Row.new(:other, :refused, :refused, :blank),
     "Factory::Pool" => Row.new(:itself, :refused, :refused, :blank), "LazyRecord" => Row.new(:itself, :refused, :text, :refused),
-    "Packer" => Row.new(:none, :refused, :refused, :blank), "Path" => Row.new(:itself, :equal, :text, :blank),
+    "Incompatibility" => Row.new(:copy, :equal, :equal, :blank), "Packer" => Row.new(:none, :refused, :refused, :blank), "Path" => Row.new(:itself, :equal, :text, :blank),
     "Path::All" => Row.new(:itself, :equal, :refused, :blank), "Path::Function" => Row.new(:itself, :refused, :refused, :blank),
     "Record" => Row.new(:itself, :refused, :refused, :blank), "Timestamp" => Row.new(:itself, :equal, :equal, :blank),
     "Type" => Row.new(:itself, :refused, :refused, :blank), "Unpacker" => Row.new(:none, :refused, :refused, :blank),

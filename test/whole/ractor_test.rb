@@ -252,6 +252,8 @@ class RactorTest < Minitest::Test
     "Manypack::Type#description" => 'TYPE.description["nodes"].size == 2',
     "Manypack::Type#reads?" => "TYPE.reads?(Manypack::Type[[1..2]])",
     "Manypack::Type#incompatibilities" => "Manypack::Type[[1..2]].incompatibilities(TYPE)[0].path == '$[*]'",
+    **%w[== eql?].to_h { |name| ["Manypack::Incompatibility##{name}", "Array.new(2) { Manypack::Type[[1..2]].incompatibilities(TYPE)[0] }.reduce(:#{name})"] },
+    "Manypack::Incompatibility#hash" => "Manypack::Type[[1..2]].incompatibilities(TYPE)[0].hash.is_a?(Integer)",
     **%w[path reason example to_s].to_h { |name| ["Manypack::Incompatibility##{name}", "Manypack::Type[[1..2]].incompatibilities(TYPE)[0].#{name}.is_a?(String)"] },
     "Manypack::Type#json_schema" => 'TYPE.json_schema["type"] == "array"',
     "Manypack::Type#inspect" => "TYPE.inspect.is_a?(String)",

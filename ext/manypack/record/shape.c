@@ -261,7 +261,9 @@ add_keys(mp_record *record, mp_field_table *table, uint32_t index, VALUE keys)
     long i;
 
     field->key = rb_ary_entry(keys, 0);
-    if (RB_TYPE_P(field->key, T_STRING)) field->symbol = rb_str_intern(field->key);
+    if (RB_TYPE_P(field->key, T_STRING) && rb_enc_str_coderange(field->key) != ENC_CODERANGE_BROKEN) {
+        field->symbol = rb_str_intern(field->key);
+    }
     field->written = &table->keys[table->count];
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());

@@ -24,7 +24,6 @@ module Manypack
       @path = path
       @reason = reason
       @example = example
-      freeze
     end
 
     # Returns the path and the reason.
@@ -32,6 +31,28 @@ module Manypack
     #   NEW.incompatibilities(OLD).first.to_s #=> "$.price: the old version writes nil, the new one takes Float"
     def to_s
       "#{path}: #{reason}"
+    end
+
+    # Returns true for an Incompatibility at the same place, for the same reason and with the same example.
+    def ==(other)
+      other.is_a?(Incompatibility) && state == other.state
+    end
+
+    # The same as ==, for keys of a Hash.
+    def eql?(other)
+      self == other
+    end
+
+    # Returns an Integer, the same for equal objects.
+    def hash
+      state.hash
+    end
+
+    protected
+
+    # YAML gives an example of ASCII another encoding.
+    def state
+      [path, reason, example&.b]
     end
   end
 
