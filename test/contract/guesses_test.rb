@@ -143,13 +143,24 @@ class GuessesTest < Minitest::Test
     -> { Manypack::Timestamp.at(1) } => "Timestamp.new(time.to_i, time.nsec)", -> { error_of { POINT.load("\x01") }.actual } => "got"
   }.freeze
 
+  Sale = Manypack::Record.define(count: 1..)
+
+  RECORDS = {
+    -> { Sale.from_hash({}) } => "from(hash)", -> { Sale.parse("{}") } => "load_json(text)", -> { POINT.valid_json?("{}") } => "load_json(text)",
+    -> { Sale.schema } => "json_schema", -> { POINT.encode(1) } => "dump_json(object)", -> { POINT.compatible?(POINT) } => "reads?(other)",
+    -> { Sale.merge(y: 1) } => "Manypack::Record.define(USER, role: String)", -> { Sale.validate!({}) } => "from(hash)",
+    -> { Sale.dump(1) } => "GuessesTest::Sale.record.dump", -> { error_of { Sale.from({}) }.member } => "field",
+    -> { error_of { Sale.from({}) }.messages } => "errors.map(&:sentence)", -> { error_of { Sale.from({}) }.problem } => "Manypack::Rack.problem(error)",
+    -> { Manypack::Type.boolean } => "Type[true, false]", -> { Manypack::Type.date } => "Type.text(Date)", -> { Manypack::Type.union(Sale) } => "Type[A, B]"
+  }.freeze
+
   def self.error_of
     yield
   rescue Manypack::RecordError => error
     error
   end
 
-  INSTEAD.merge(LATER).each_with_index do |(call, words), number|
+  INSTEAD.merge(LATER, RECORDS).each_with_index do |(call, words), number|
     define_method("test_the_error_of_a_method_that_is_not_there_names_another_#{number}_#{words}") do
       assert_includes assert_raises(NoMethodError, &call).message.lines.first, words
     end
@@ -346,7 +357,7 @@ class GuessesTest < Minitest::Test
   end
 
   def test_what_is_no_type_says_what_is
-    { "circle" => '["circle"] is an enum', 5 => "[5] is an enum", /a/ => "String is any text", -> { 1 } => "initialize" }.each do |type, words|
+    { "circle" => '["circle"] is an enum', 5 => "[5] is an enum", /a/ => "pattern: /a/", -> { 1 } => "check(" }.each do |type, words|
       assert_includes assert_raises(ArgumentError) { Manypack::Type[type] }.message, words
       assert_includes assert_raises(ArgumentError) { Manypack::Record.new(Point, x: type) }.message, words
     end

@@ -132,7 +132,7 @@ class RecordClassTypesTest < Minitest::Test
 
   def test_a_class_that_the_codec_does_not_make_is_a_mistake
     error = assert_raises(ArgumentError) { Type[BigDecimal].load(pack("1")) }
-    assert_match(/BigDecimal is no type here: register_common\(:bigdecimal\)/, error.message)
+    assert_match(/BigDecimal is no type here: Type.text\(BigDecimal\) takes text, and register_common\(:bigdecimal\)/, error.message)
     assert_match(/Math is no type here: no object that the codec unpacks has this module/, assert_raises(ArgumentError) { Type[Math].load(pack(1)) }.message)
   end
 

@@ -158,6 +158,21 @@ class RecordFromTest < Minitest::Test
     end
   end
 
+  def test_from_takes_the_environment
+    ENV["MANYPACK_COUNT"] = "3"
+    record = Record.define(manypack_count: 1..9, with: { keys: :screaming })
+    assert_equal 3, record.from(ENV, lax: true).manypack_count
+    assert_match(/got Integer/, assert_raises(RecordError) { record.from(1) }.message)
+  ensure
+    ENV.delete("MANYPACK_COUNT")
+  end
+
+  def test_an_error_has_the_name_that_the_class_got_after_its_record
+    named = self.class.const_set(:Later, Record.define(id: Integer))
+    assert_match(/\Aexpected RecordFromTest::Later, got nil/, assert_raises(RecordError) { named.from(nil) }.message)
+    assert_match(/\Aexpected RecordFromTest::Later, got array/, assert_raises(RecordError) { named.load("\x90") }.message)
+  end
+
   def test_lax_works_at_every_depth_and_in_keys_and_tags
     assert_equal [Part.new(1, nil)], Type[[PART]].from([{ "a" => "1", "b" => "" }], lax: true)
     assert_equal({ 1 => true }, Type[{ Integer => Type[true, false] }].from({ "1" => "on" }, lax: true))

@@ -378,6 +378,15 @@ kind_found(const mp_loader *l, const uint8_t *at)
     return mp_row_read(at, l->d.end, &row) == MP_OK ? (mp_kind)row.kind : MP_NEVER;
 }
 
+/* "expected" and what the shape takes. A class may have got its name after its Record. */
+static VALUE
+expected(const mp_shape *shape)
+{
+    VALUE name = shape->kind == MP_SHAPE_RECORD ? rb_mod_name(shape->record->klass) : Qnil;
+
+    return joined(words_of("expected"), " ", NIL_P(name) ? shape->words : name);
+}
+
 void
 mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
@@ -392,7 +401,7 @@ mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
         fault.expected = ranged->bounds;
     }
     fault.got = got_at(l, at);
-    words = joined(words_of("expected"), " ", shape->words);
+    words = expected(shape);
     fail(l, &fault, joined(words, ", got ", shown(l, at)), l->field, at);
 }
 

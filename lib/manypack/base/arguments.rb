@@ -71,9 +71,11 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks, looks: options[:as])
     end
 
-    # Returns the Hash of ActionController::Parameters, permitted or not; nil for any other object. Called by the
-    # extension.
+    # Returns the Hash of ActionController::Parameters, permitted or not, and of ENV; nil for any other object. Called
+    # by the extension.
     def self.parameters(object)
+      return ENV.to_h if ENV.equal?(object)
+
       object.to_unsafe_h if defined?(::ActionController::Parameters) && ::ActionController::Parameters === object
     end
 

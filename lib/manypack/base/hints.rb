@@ -9,8 +9,8 @@ module Manypack
   module Hints # :nodoc:
     REPAIR = "rescue the Manypack::TruncatedError of Manypack.foreach(path), then File.truncate(path, error.start)"
     TYPES = "a registered class is an ext type: types are registered on a Factory, and factory.codec makes a Codec"
-    CHECKS = "a Range such as 1..10 bounds numbers, an enum such as [\"a\", \"b\"] lists what may be there, and an " \
-             "initialize of the class can refuse others"
+    CHECKS = "a Range such as 1..10 bounds numbers, length: and pattern: of Manypack::Type[String, length: 1..20] " \
+             "text, and check(\"must ...\") { |value| ... } of a type or a Record asks a block"
     NIL_OR_MISSING = "Manypack::Type[String].or(nil) is a type that may be nil, and with(defaults: {member: value}) " \
                      "lets a member be missing"
     ENUM = "an enum is an Array of literals, such as [\"a\", \"b\"]"
@@ -81,7 +81,11 @@ module Manypack
                           "Manypack::Unpacker.new(io, as: :view).each yield a View of each message"
       },
       "Type." => {
-        "optional nullable" => NIL_OR_MISSING, "enum one_of" => ENUM, "list array" => "a list is [String]",
+        "optional nullable nilable maybe" => NIL_OR_MISSING, "enum one_of literal" => ENUM,
+        "list array" => "a list is [String]", "boolean bool" => "a boolean is Manypack::Type[true, false]",
+        "union" => "Manypack::Type[A, B] is any of several types, and Manypack::Record.union(\"type\", ...) has a tag",
+        "date time datetime decimal uri url symbol" =>
+          "Manypack::Type.text(Date) is text that says a Date; so are Time, BigDecimal, URI, Symbol and IPAddr",
         "map" => "a map is {String => Integer}", "any" => "anything is Object",
         "attach" => "Manypack::Record.new(User, id: Integer).attach",
         "lazy" => "Manypack::Record.new(User, id: Integer).lazy",
@@ -94,10 +98,19 @@ module Manypack
         "enum one_of" => ENUM, "|" => "or(other) is one of two types, and or(nil) may be nil",
         "errors" => "load(bytes, collect: true) raises a RecordError with all errors: rescue it, and ask it for errors",
         "validate" => "valid?(bytes) tells, and load(bytes) raises a RecordError",
+        "validate!" => "load(bytes), load_json(text) and from(hash) raise a RecordError",
+        "valid_json? parse from_json parse_json" => "load_json(text) makes the object of JSON, or raises a RecordError",
+        "from_hash from_h" => "from(hash) makes the object of a Hash, and from(hash, lax: true) of one of text",
+        "decode unpack" => "load(bytes) and load_json(text) make the object",
+        "encode pack generate" => "dump(object) writes MessagePack, and dump_json(object) JSON",
+        "schema to_json_schema" => "json_schema describes it", "compatible?" => "reads?(other)",
         "load!" => "load(bytes) raises a RecordError", "each_file" => READS_A_FILE,
         "nullable optional" => "or(nil) may be nil", "where" => CHECKS
       },
-      "Record" => { "fields" => "members and types list them", "nullable optional" => NIL_OR_MISSING },
+      "Record" => {
+        "merge extends" => "Manypack::Record.define(USER, role: String) extends a Record",
+        "fields" => "members and types list them", "nullable optional" => NIL_OR_MISSING
+      },
       "Timestamp." => {
         "at" => "Manypack::Timestamp.new(time.to_i, time.nsec), or pack the Time itself; both need timestamp: true"
       },
@@ -107,7 +120,10 @@ module Manypack
       "Path." => { "parse" => "Manypack::Path.new(\"$.a.b\"), and its to_a(bytes)" },
       "Parallel." => { "new" => "Manypack::Parallel.map(bytes, ractors: 4) { |object| ... } needs no object" },
       "RecordError" => {
-        "actual received" => "got says in words what is there, and expected what should be"
+        "actual received" => "got says in words what is there, and expected what should be",
+        "member attribute" => "field is the name of the member, and details have it of each error",
+        "messages full_messages sentences" => "errors.map(&:sentence), or the message: in details",
+        "to_h as_json" => "details has a Hash of each error", "problem" => "Manypack::Rack.problem(error)"
       },
 
       :constant => {
@@ -129,7 +145,9 @@ module Manypack
       },
 
       :option => {
-        "checks where" => CHECKS, "optional nullable" => NIL_OR_MISSING,
+        "checks where validate" => CHECKS, "optional nullable" => NIL_OR_MISSING,
+        "required" => "a member is required unless it has a default",
+        "coerce cast convert" => "did you mean lax? from(hash, lax: true) reads what is text",
         "all_errors" => "did you mean collect? It reports all errors",
         "collect" => "load(bytes, collect: true) of a Record or Type reports all errors of a message",
         "on_error" =>
@@ -182,10 +200,13 @@ module Manypack
       TABLE.dig(scope, name)
     end
 
-    # Returns the hint for a method that an object does not have, or nil. A class has the hints of its ancestors.
+    # Returns the hint for a method that an object does not have, or nil.
     def self.method(receiver, name)
-      owner = receiver.is_a?(Module) ? receiver : receiver.class
-      kind = "." if owner.equal?(receiver)
+      receiver.is_a?(Module) ? of(receiver, name, ".") : of(receiver.class, name)
+    end
+
+    # Returns the hint for a method that objects of a class do not have, or nil. A class has the hints of its ancestors.
+    def self.of(owner, name, kind = nil)
       owner.ancestors.each do |ancestor|
         full = Module.instance_method(:name).bind_call(ancestor) # a class may define a name of its own
         hint = self.for("#{full&.delete_prefix("Manypack::")}#{kind}", name)

@@ -25,7 +25,7 @@ module Manypack
     PATTERNS = {
       /\A\x1f\x8b\x08/n => "gzip: decompress it by Zlib.gunzip, or use Manypack.load_file for a file",
       /\A\x28\xb5\x2f\xfd/n => "Zstandard: decompress it, or use Manypack.load_file for a file",
-      JSON => "JSON: use JSON.parse",
+      JSON => "JSON: use load_json of a Record or Type, Manypack.from_json, or JSON.parse",
       MARKUP => "HTML or XML, as an error page is",
       FILE_NAME => "a file name: use Manypack.load_file",
       ABSOLUTE => "a file name: use Manypack.load_file",

@@ -70,12 +70,13 @@ module Manypack
           Attached.define_record(klass) { Attached.dumping(klass) }
         end
 
-        # Names the Record in the error if that has the method.
+        # Names the Record in the error if that has the method, or what does the same.
         def method_missing(name, *, **)
-          return super unless Record.public_method_defined?(name)
+          its = "it is a method of its Record: #{self}.record.#{name}" if Record.public_method_defined?(name)
+          hint = its || Hints.of(Record, name)
+          return super unless hint
 
-          error = NoMethodError.new("undefined method '#{name}' for #{self}; it is a method of its Record: " \
-                                    "#{self}.record.#{name}", name, receiver: self)
+          error = NoMethodError.new("undefined method '#{name}' for #{self}; #{hint}", name, receiver: self)
           Arguments.refuse(error.extend(Guesses::Certain))
         end
 

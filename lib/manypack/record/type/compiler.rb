@@ -159,14 +159,16 @@ module Manypack
       end
 
       def advice(klass)
-        return "with(timestamp: true) makes it one, and so does an ext type" if klass == ::Time
+        return "with(timestamp: true) makes it one, and Type.text(Time) takes text" if klass == ::Time
         return "use a Record of it, as Record.new returns one" if klass < Struct || (defined?(Data) && klass < Data)
         return "no object that the codec unpacks has this module" unless klass.is_a?(Class)
 
         common = Arguments.common_type(klass) or
           return "it has no ext type in the codec: use a Record of it, or register an ext type"
 
-        "#{common}; with(codec: factory.codec) gives a Record the types of a Factory"
+        text = "Type.text(#{klass.name}) takes text, and " if Texts.known?(klass)
+        text = "Type.set(T) takes an array, and " if klass.name == "Set"
+        "#{text}#{common}; with(codec: factory.codec) gives a Record the types of a Factory"
       end
 
       # --- Records ---

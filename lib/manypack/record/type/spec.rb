@@ -82,8 +82,8 @@ module Manypack
 
           names = options.keys.map { |key| "#{key}:" }.join(", ")
           raise ArgumentError, "Type[] takes types and the constraints #{Rules::NAMES.join(", ")}, got #{names}; " \
-                               "a Range bounds numbers, and " \
-                               "with(max_string_bytes:, max_array_size:, max_map_size:) the lengths in the message"
+                               "a Range such as 1..10 bounds numbers, length: 1..10 text and lists, and an enum such " \
+                               "as [\"a\", \"b\"] lists values"
         end
 
         def any_of(types)
@@ -255,9 +255,8 @@ module Manypack
           case type
           when String then ": [#{type.inspect}] is an enum of one literal, and String any text"
           when Integer, Float then ": [#{type.inspect}] is an enum of one literal, and #{type.class} any number"
-          when Regexp, Proc, Method
-            ": String is any text, an enum such as [\"a\", \"b\"] lists what may be there, and an initialize of the " \
-            "class can refuse others"
+          when Regexp then ": Type[String, pattern: #{type.inspect}] is text that matches"
+          when Proc, Method then ": a type's check(\"must ...\") { |value| ... } asks a block"
           end
         end
 

@@ -79,6 +79,8 @@ module Manypack
           whole ? address.to_s : raise(ArgumentError, "#{address.inspect} is a network, and no address")
         end
 
+        def known?(klass) = ALL.key?(klass.name)
+
         # Returns the spec of a class's objects as text.
         def spec(klass)
           words, schema, load, dump, rules = ALL.fetch(klass.name) do
