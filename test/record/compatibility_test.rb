@@ -15,7 +15,7 @@ class CompatibilityTest < Minitest::Test
     VALUES = [nil, true, false, 0, 1, 2, 9, -5, 300, 2**53 + 1, 2**64 - 1, 0.0, 0.5, 1.0, 2.5, -1e300, Float::NAN, "a", "b", "c", "\xFF", "\xFF".b, [], [nil],
               {}, { "a" => 1 }, { 1 => nil }].freeze
     NAMES = %i[id name tags home].freeze
-    LIMITS = [{}, {}, {}, {}, { utf8: :strict }, { max_string_bytes: 5 }, { max_array_size: 2 }, { max_bytes: 500 }, { max_objects: 80 }, { max_depth: 9 }].freeze
+    LIMITS = [{}, {}, {}, {}, { utf8: :strict }, { max_string_bytes: 5 }, { max_array_size: 2 }, { max_bytes: 500 }, { max_map_size: 2 }, { max_objects: 80 }, { max_depth: 9 }].freeze
 
     def initialize(random)
       @random = random
@@ -245,6 +245,59 @@ class CompatibilityTest < Minitest::Test
       refute_empty Type[old].incompatibilities(Type[new]), "#{new.inspect} as #{old.inspect}"
     end
     assert_equal [[1, 1, 1, 1]], Type[[Integer], length: ..3].incompatibilities(Type[[Integer]]).map { |found| Manypack.unpack(found.example) }
+  end
+
+  # Each old type writes the message, and each new one refuses it.
+  def assert_refused(old, new, message)
+    old, new = Type[old], Type[new]
+    bytes = old.dump(old.load(old.codec.pack(message)))
+    assert_raises(Manypack::DecodeError) { new.load(bytes) }
+    refute new.reads?(old), "#{old.inspect} as #{new.inspect}"
+  end
+
+  def record(**types) = Record.new(Struct.new(*types.keys, keyword_init: true), **types)
+
+  def test_what_is_skipped_may_exceed_limits
+    old, new = record(id: Integer, note: String, tags: [Integer]), record(id: Integer)
+    assert new.reads?(old)
+    message = { "id" => 1, "note" => "\xFFaaaaaaa", "tags" => [1, 2, 3] }
+    assert_refused(old, new.with(max_string_bytes: 5), message)
+    assert_refused(old, new.with(max_array_size: 2), message)
+    assert_refused(old, new.with(utf8: :strict), message)
+    assert_refused({ String => Integer }, new.with(defaults: { id: 0 }, utf8: :strict), { "\xFF" => 1 })
+    assert_refused(record(id: Integer, tags: [Integer]).array, new.array.with(max_array_size: 2), [1, [1, 2, 3]])
+  end
+
+  def test_literals_keys_and_exts_have_lengths
+    assert_refused(%w[aaaaaaaaa b], Type[%w[aaaaaaaaa b]].with(max_string_bytes: 5), "aaaaaaaaa")
+    assert_refused(record(identifier: Integer), record(identifier: Integer).with(max_string_bytes: 5), { "identifier" => 1 })
+    factory = Manypack::Factory.new
+    factory.register_type(5, Other, packer: ->(_) { "aaaaaaaa" }, unpacker: ->(_) { Other.new })
+    ext = Type[Other].with(codec: factory.codec)
+    assert_refused(ext, ext.with(max_ext_bytes: 4), Other.new)
+    assert ext.with(max_ext_bytes: 4).reads?(ext.with(max_ext_bytes: 3))
+  end
+
+  def test_a_tag_that_no_message_has_does_not_hide_the_others
+    endless = record(child: :self)
+    old, new = [Integer, String].map { |type| Record.union("type", "endless" => endless, "leaf" => record(value: type)) }
+    assert_refused(old, new, { "type" => "leaf", "value" => 1 })
+  end
+
+  def test_rules_of_converted_objects_say_nothing_about_what_is_written
+    parts = Type.via(Array, String, load: ->(text) { text.split(",") }, dump: ->(array) { array.join(",") })
+    assert_refused(Type[parts, length: ..1], Type[String, length: ..1], "abc")
+  end
+
+  def test_rules_of_keys_may_allow_what_is_known
+    keys = Type[String, length: 1..9]
+    assert_refused({ keys => Integer }, record(a: String).with(defaults: { a: "" }), { "a" => 1 })
+    assert_refused({ keys => String }, Record.union("type", "x" => record(id: Integer), else: { String => Object }), { "type" => "x", "id" => "1" })
+  end
+
+  def test_rules_of_what_a_record_collects_count
+    new = record(extra: Type[{ String => Integer }, length: ..1]).with(unknown: { into: :extra })
+    assert_refused({ String => Integer }, new, { "a" => 1, "b" => 2 })
   end
 
   def test_where_it_cannot_know_the_answer_is_no

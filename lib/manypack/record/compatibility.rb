@@ -99,8 +99,8 @@ module Manypack
       def proof(message, old, new)
         bytes = old.dump(old.load(old.codec.pack(message)))
         bytes unless reads?(new, bytes)
-      rescue Error, ArgumentError, ::TypeError, RangeError
-        nil # the old version refuses the message, in a constructor perhaps
+      rescue ::StandardError
+        nil # the old version refuses the message, in code of the program perhaps
       end
 
       def reads?(type, bytes)
@@ -177,7 +177,8 @@ module Manypack
     end
 
     def compare_container(atom, reader, readers, place)
-      return if seen?(atom, reader, :kind)
+      chosen = @old.map?(atom) ? @old.pairs(atom).select { |pairs| chosen?(pairs, reader, readers) } : []
+      return if (@old.map?(atom) && chosen.empty?) || seen?(atom, reader, :kind)
 
       unmet = reader["rules"].to_a.reject { |rule| Rules.implied?(rule, atom) }
       unless unmet.empty?
@@ -187,7 +188,7 @@ module Manypack
       if @old.array?(atom)
         compare_elements(@old.elements(atom), reader, place)
       else
-        @old.pairs(atom).each { |pairs| compare_pairs(pairs, reader, place, []) if chosen?(pairs, reader, readers) }
+        chosen.each { |pairs| compare_pairs(pairs, reader, place, []) }
       end
     end
 
@@ -233,16 +234,17 @@ module Manypack
       new = @new.elements(reader)
       least = reader["form"] ? (reader["fields"].rindex { |field| field["required"] } || -1) + 1 : new.first.size
       compare_length(old, new, reader, least, place)
+      rest = new.rest || (@new.skipped if reader["form"])
       [old.first.size, new.first.size].max.times do |i|
         part = old.first[i] || old.rest
-        known = new.first[i] || new.rest
+        known = new.first[i] || rest
         next unless part && known
 
         compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, least) })
       end
-      return unless old.rest && new.rest
+      return unless old.rest && rest
 
-      compare(old.rest, new.rest, place.step("[*]") { |value| @old.sample_elements(old, { old.first.size => value }) })
+      compare(old.rest, rest, place.step("[*]") { |value| @old.sample_elements(old, { old.first.size => value }) })
     end
 
     def compare_length(old, new, reader, least, place)
@@ -273,6 +275,7 @@ module Manypack
       by_key = fields.flat_map { |field| field["keys"].map { |key| [key, field] } }.to_h
       shared, others = pairs.known.partition { |key, _| by_key.key?(key) }
       shared.each do |key, (node, _)|
+        compare_key(pairs, key, node, @new.any, place)
         compare(node, @new.node(by_key[key]["part"]),
                 place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
       end
@@ -293,8 +296,9 @@ module Manypack
       end
     end
 
+    # Returns true if the old version may write the key. Its rules may allow it.
     def key?(node, key)
-      Scalars.new(@old.atoms(node), @new.options, @old.options)
+      Scalars.new(@old.atoms(node).map { |atom| atom.except("rules") }, @new.options, @old.options)
              .refused({ "kind" => "enum", "values" => [key] }, key).empty?
     end
 
@@ -316,9 +320,22 @@ module Manypack
 
     # Keys that the new version does not know.
     def compare_unknown(pairs, others, record, place)
-      return compare_rest(pairs, others, *(@new.rest(record) || [@new.any] * 2), place) if record["unknown"] == "into"
-      return if record["unknown"] == "skip"
+      case record["unknown"]
+      when "into" then compare_into(pairs, others, record, place)
+      when "skip" then compare_rest(pairs, others, @new.skipped, @new.skipped, place) if @new.skipped
+      else compare_refused(pairs, others, place)
+      end
+    end
 
+    # Whether what is collected meets rules is not known.
+    def compare_into(pairs, others, record, place)
+      if @new.collecting(record)["rules"]
+        report(place, "the new version has rules for all keys that it does not know", -> { @old.sample_pairs(pairs) })
+      end
+      compare_rest(pairs, others, *@new.rest(record), place)
+    end
+
+    def compare_refused(pairs, others, place)
       others.each do |key, (node, _)|
         report(place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) },
                "the old version writes the key #{key.inspect}, the new one refuses it", -> { @old.sample(node) })
@@ -333,8 +350,7 @@ module Manypack
     def compare_rest(pairs, known, new_key, new_value, place)
       known.each do |key, (node, _)|
         inside = place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) }
-        compare({ "kind" => "enum", "words" => "the key #{key.inspect}", "values" => [key] }, new_key,
-                place.step("") { |one| @old.sample_pairs(pairs, { one => @old.sample(node) }) })
+        compare_key(pairs, key, node, new_key, place)
         compare(node, new_value, inside)
       end
       return unless pairs.rest
@@ -342,6 +358,11 @@ module Manypack
       key, value = pairs.rest
       compare(key, new_key, place.step(".~") { |one| @old.sample_pairs(pairs, { one => @old.sample(value) }) })
       compare(value, new_value, place.step(".*") { |one| @old.sample_pairs(pairs, { @old.sample(key) => one }) })
+    end
+
+    def compare_key(pairs, key, node, new_key, place)
+      compare({ "kind" => "enum", "words" => "the key #{key.inspect}", "values" => [key] }, new_key,
+              place.step("") { |one| @old.sample_pairs(pairs, { one => @old.sample(node) }) })
     end
 
     # --- tags ---------------------------------------------------------------------------------------------
@@ -391,14 +412,14 @@ module Manypack
 
     # --- limits -------------------------------------------------------------------------------------------
 
-    SIZES = Ractor.make_shareable({ text: %w[max_string_bytes max_bytes],
+    SIZES = Ractor.make_shareable({ text: %w[max_string_bytes max_bytes], ext: %w[max_ext_bytes max_bytes],
                                     array: %w[max_array_size max_objects max_bytes],
                                     map: %w[max_map_size max_objects max_bytes] })
     private_constant :SIZES
 
     # Each limit is reported once.
     def compare_sizes(atom, place)
-      kind = @old.array?(atom) ? :array : @old.map?(atom) ? :map : :text
+      kind = @old.array?(atom) ? :array : @old.map?(atom) ? :map : atom["kind"] == "ext" ? :ext : :text
       size = @old.size(atom)
       (SIZES[kind] - @exceeded).each do |name|
         limit = stricter(name)

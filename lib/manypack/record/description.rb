@@ -28,7 +28,8 @@ module Manypack
       private_constant :KINDS
 
       def document(spec)
-        { "format" => FORMAT, "nodes" => nodes(spec), "exts" => exts(BasicObject), "options" => options }
+        { "format" => FORMAT, "nodes" => nodes(spec), "exts" => exts(BasicObject),
+          "skipped" => (exts(BasicObject) if checked?), "options" => options }
       end
 
       private
@@ -36,7 +37,7 @@ module Manypack
       def options
         given = @codec.options
         limits = given[:untrusted] ? { **UNTRUSTED, **given } : { max_depth: 128, **given }
-        { **limits.slice(*UNTRUSTED.keys).transform_keys(&:name),
+        { **limits.slice(*UNTRUSTED.keys, :max_ext_bytes).transform_keys(&:name),
           "utf8" => strict?(given, :utf8, :strict), "unique_keys" => strict?(given, :duplicate_keys, :error) }
       end
 
@@ -44,7 +45,7 @@ module Manypack
         given.fetch(option) { value if given[:untrusted] } == value
       end
 
-      # Returns true if the options have every object of a message looked at, also inside of a View.
+      # Returns true if the options have every object of a message looked at, also what is skipped or in a View.
       def checked?
         names = %i[untrusted max_objects max_map_size max_array_size max_string_bytes max_ext_bytes]
         options.values_at("utf8", "unique_keys").any? || @codec.options.values_at(*names).any?
@@ -108,16 +109,25 @@ module Manypack
           "untagged" => missing ? others.last : unknown }
       end
 
-      # Rules of a type as data. Of code there is only what it is for.
+      # Rules of a type as data. Those after a conversion are for its objects, and say nothing about what is written.
       def rules(rules)
-        rules.to_a.map do |kind, one, two, *|
-          case kind
-          when :length then ["length", one, two]
-          when :range then ["range", *[one.begin, one.end].map { |bound| bound && bound.to_s }, one.exclude_end?]
-          when :unique then ["unique"]
-          when :multiple_of then ["multiple_of", one]
-          else [kind.name, one.to_s]
-          end
+        converted = false
+        rules.to_a.map do |rule|
+          kind, *details = rule(*rule)
+          name = converted ? "converted #{kind}" : kind
+          converted ||= rule[0] == :via
+          [name, *details]
+        end
+      end
+
+      # Of code there is only what it is for.
+      def rule(kind, one = nil, two = nil, *)
+        case kind
+        when :length then ["length", one, two]
+        when :range then ["range", *[one.begin, one.end].map { |bound| bound && bound.to_s }, one.exclude_end?]
+        when :unique then ["unique"]
+        when :multiple_of then ["multiple_of", one]
+        else [kind.name, one.to_s]
         end
       end
 

@@ -122,9 +122,13 @@ module Manypack
 
         case kind
         when "length" then one <= Lengths.of(atom)[0] && Lengths.of(atom)[1] <= (two || Float::INFINITY)
-        when "multiple_of" then same.any? { |_, step| (step.to_r % one.to_r).zero? }
+        when "multiple_of" then same.any? { |_, step| multiple?(step, one) }
         else false
         end
+      end
+
+      def multiple?(step, number)
+        Type.const_get(:Rules)::Multiple.new(number).call(step)
       end
 
       # Returns values that may break rules.

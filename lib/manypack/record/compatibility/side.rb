@@ -52,6 +52,7 @@ module Manypack
         @nodes = description["nodes"]
         @options = description["options"]
         @any = { "kind" => "class", "words" => "an object", "takes" => ALL, "exts" => description["exts"] }
+        @skipped = { **@any, "exts" => description["skipped"] } if description["skipped"]
         @full = full
         @atoms = {}.compare_by_identity
         @pairs = {}.compare_by_identity
@@ -63,6 +64,9 @@ module Manypack
       def node(part) = part.is_a?(Integer) ? @nodes[part] : part
       def root = @nodes[0]
       def any = @any
+
+      # Returns the node of what a Record skips, or nil if it does not look at that.
+      def skipped = @skipped
 
       def array?(atom) = ARRAYS.include?(atom["kind"]) || atom["form"] == "array"
       def map?(atom) = MAPS.include?(atom["kind"]) || atom["form"] == "map"
@@ -100,18 +104,32 @@ module Manypack
 
       # Returns the nodes of the keys and values that a Record collects.
       def rest(record)
-        field = record["fields"].find { |one| one["into"] } or return
-        map = atoms(node(field["part"])).find { |atom| atom["kind"] == "map" }
-        map["parts"].map { |part| node(part) }
+        collecting(record)&.fetch("parts")&.map { |part| node(part) }
       end
 
-      # Returns how many bytes a text may have, how many elements an array, and how many pairs a map; 0 for all others.
+      # Returns the map in which a Record collects them, or nil.
+      def collecting(record)
+        field = record["fields"].find { |one| one["into"] }
+        atoms(node(field["part"])).find { |atom| atom["kind"] == "map" } if field
+      end
+
+      # Returns how many bytes a text or an ext may have, how many elements an array, and how many pairs a map; 0 for
+      # all others.
       def size(atom)
         return pairs(atom).map { |pairs| pairs_of(pairs) }.max || 0 if map?(atom)
-        return TEXTS.include?(atom["kind"]) ? Lengths.of(atom)[1] * 4 : 0 unless array?(atom)
+        return elements(atom).then { |all| all.rest ? Lengths.of(atom)[1] : all.first.size } if array?(atom)
 
-        elements = elements(atom)
-        elements.rest ? Lengths.of(atom)[1] : elements.first.size
+        case atom["kind"]
+        when *TEXTS then Lengths.of(atom)[1] * 4
+        when "enum" then longest(atom).bytesize
+        when "ext" then atom["types"].then { |types| types != "all" && types.all? { |type, _| type == -1 } } ? 12 : Float::INFINITY
+        else 0
+        end
+      end
+
+      # Returns the longest text of an enum.
+      def longest(enum)
+        enum["values"].grep(String).max_by(&:bytesize) || ""
       end
 
       def bytes_of_element(array)
@@ -123,6 +141,8 @@ module Manypack
 
       def sample_of_size(atom, size)
         return sample_elements(elements(atom), {}, size) if array?(atom)
+        return longest(atom) if atom["kind"] == "enum"
+        return sample_ext(atom["types"], size) if atom["kind"] == "ext"
         return "a" * size unless map?(atom)
 
         sample_map(pairs(atom).max_by { |pairs| pairs_of(pairs) }, size)
@@ -148,7 +168,7 @@ module Manypack
       # Returns a value of an atom. Throws :none if there is no finite one.
       def sample_atom(atom)
         return within("max_array_size", sample_elements(elements(atom))) if array?(atom)
-        return within("max_map_size", sample_of_map(atom)) if map?(atom)
+        return sample_of_map(atom) if map?(atom)
 
         case atom["kind"]
         when "enum" then atom["values"][0]
@@ -340,17 +360,20 @@ module Manypack
       end
 
       def sample_of_map(atom)
-        pairs, least = pairs(atom).first || throw(:none), Lengths.of(atom)[0]
-        least.zero? ? sample_pairs(pairs) : sample_map(pairs, least)
+        least = Lengths.of(atom)[0]
+        maps = pairs(atom).lazy.filter_map do |pairs|
+          catch(:none) { [within("max_map_size", least.zero? ? sample_pairs(pairs) : sample_map(pairs, least))] }
+        end
+        (maps.first || throw(:none))[0]
       end
 
       def within(limit, container)
         container.size > @options.fetch(limit, Float::INFINITY) ? throw(:none) : container
       end
 
-      def sample_ext(types)
+      def sample_ext(types, size = 0)
         type = types == "all" ? 99 : types[0][0]
-        ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "".b)
+        ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "\0".b * size)
       end
     end
     private_constant :Side, :Lengths
