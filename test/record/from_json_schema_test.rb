@@ -49,7 +49,9 @@ class FromJsonSchemaTest < Minitest::Test
       { "type" => "integer", "minimum" => 0.2, "maximum" => 0.5 } => "#: no Integer", { "$ref" => "#/$defs/No" } => "#/$ref: ",
       { "enum" => [[1]] } => "#/enum: ", { "type" => "object", "required" => ["a"] } => "#/required: ", { "minimum" => 1 } => "#/minimum: ",
       { "properties" => { "a" => true }, "required" => ["b"] } => "#/required: ", { "type" => "number", "minimum" => "1" } => "#/minimum: ",
-      { "$ref" => "https://example.com/schema" } => "#/$ref: " }.each do |schema, start|
+      { "$ref" => "https://example.com/schema" } => "#/$ref: ", { "$ref" => 5 } => "#/$ref: ", { "enum" => "a" } => "#/enum: ", { "anyOf" => {} } => "#/anyOf: ",
+      { "properties" => { "a" => true }, "required" => "a" } => "#/required: ", { "properties" => { 1 => true } } => "#/properties: ",
+      { "type" => "number", "minimum" => 5, "maximum" => 1 } => "#: no number" }.each do |schema, start|
       error = assert_raises(ArgumentError, schema.inspect) { type(schema) }
       assert error.message.start_with?(start), error.message
     end

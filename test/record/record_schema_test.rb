@@ -132,6 +132,13 @@ class RecordSchemaTest < Minitest::Test
     assert_equal({ "$schema" => DRAFT, "anyOf" => [{ "type" => "integer" }, { "type" => "null" }] }, Type[Integer].or(nil).json_schema)
   end
 
+  # Of objects that are converted, a message has something else.
+  def test_json_schema_of_rules_after_a_conversion_says_nothing_about_them
+    parts = Manypack::Type.via(Array, String, load: ->(text) { text.split(",") }, dump: ->(array) { array.join(",") })
+    assert_equal({ "type" => "string" }, Manypack::Type[parts, length: ..1].json_schema.except("$schema"))
+    assert_equal 1, Manypack::Type[Manypack::Type.set(Integer), length: ..1].json_schema["maxItems"]
+  end
+
   def test_json_schema_of_a_record
     schema = USER.with(defaults: { tags: [] }).json_schema
     assert_equal "#/$defs/RecordSchemaTest.User", schema["$ref"]

@@ -109,14 +109,12 @@ module Manypack
           "untagged" => missing ? others.last : unknown }
       end
 
-      # Rules of a type as data. Those after a conversion are for its objects, and say nothing about what is written.
+      # Rules of a type as data. Those for converted objects say nothing about what is written.
       def rules(rules)
-        converted = false
-        rules.to_a.map do |rule|
-          kind, *details = rule(*rule)
-          name = converted ? "converted #{kind}" : kind
-          converted ||= rule[0] == :via
-          [name, *details]
+        written = Rules.of_written(rules.to_a).size
+        rules.to_a.each_with_index.map do |rule, i|
+          name, *details = rule(*rule)
+          [i < written ? name : "converted #{name}", *details]
         end
       end
 

@@ -85,6 +85,7 @@ module Manypack
         least, most = bounds(schema, pointer) do |bound, excluded, inwards|
           excluded ? bound.to_f.public_send(inwards) : bound.to_f
         end
+        refuse("no number is between its bounds", pointer) if least && most && least > most
         Type[*[integers(schema, pointer)].compact, least || most ? least..most : Float]
       end
 
@@ -126,14 +127,14 @@ module Manypack
 
       def of_object(schema, pointer)
         return record(schema, pointer) if schema.key?("properties")
-        refuse("is of an object with properties", "#{pointer}/required") unless schema.fetch("required", []).empty?
+        refuse("is of an object with properties", "#{pointer}/required") unless required(schema, pointer).empty?
 
         others = schema.fetch("additionalProperties", true)
         others == true ? Hash : { String => type(others, "#{pointer}/additionalProperties") }
       end
 
       def record(schema, pointer)
-        properties, required = schema["properties"], schema.fetch("required", [])
+        properties, required = schema["properties"], required(schema, pointer)
         check_members(properties, required, pointer)
         @open << nil
         types = properties.to_h { |name, one| [name, type(one, "#{pointer}/properties/#{escaped(name)}")] }
@@ -142,6 +143,7 @@ module Manypack
         Record.new(klass(properties.keys), types).with(defaults: defaults, unknown: unknown(schema, pointer))
       end
 
+      def required(schema, pointer) = list(schema.fetch("required", []), "#{pointer}/required")
       def default(schema) = schema.is_a?(Hash) ? schema["default"] : nil
 
       def klass(names)
@@ -150,7 +152,7 @@ module Manypack
       end
 
       def check_members(properties, required, pointer)
-        known = properties.is_a?(Hash) && !properties.empty?
+        known = properties.is_a?(Hash) && !properties.empty? && properties.each_key.all?(String)
         refuse("expected a Hash with properties", "#{pointer}/properties") unless known
 
         extra = (required - properties.keys).first
@@ -167,7 +169,7 @@ module Manypack
       # --- keywords that stand alone ------------------------------------------------------------------------
 
       def of_enum(values, pointer)
-        wrong = values.find { |value| value.is_a?(Array) || value.is_a?(Hash) }
+        wrong = list(values, pointer).find { |value| value.is_a?(Array) || value.is_a?(Hash) }
         refuse("#{wrong.inspect} is no scalar", pointer) if wrong || values.empty?
         Type[*values.map { |value| [nil, true, false].include?(value) ? value : [value] }]
       end
@@ -175,7 +177,7 @@ module Manypack
       def of_const(value, pointer) = of_enum([value], pointer)
 
       def of_anyof(schemas, pointer)
-        Type[*schemas.each_with_index.map { |schema, i| type(schema, "#{pointer}/#{i}") }]
+        Type[*list(schemas, pointer).each_with_index.map { |schema, i| type(schema, "#{pointer}/#{i}") }]
       end
 
       def of_ref(reference, pointer)
@@ -192,8 +194,14 @@ module Manypack
       def looked_up(reference)
         return @root if reference == "#"
 
-        steps = reference.to_s.delete_prefix("#/").split("/").map { |step| step.gsub("~1", "/").gsub("~0", "~") }
-        steps.reduce(@root) { |schema, step| schema.is_a?(Hash) ? schema[step] : nil } if reference.start_with?("#/")
+        return unless reference.is_a?(String) && reference.start_with?("#/")
+
+        steps = reference.delete_prefix("#/").split("/").map { |step| step.gsub("~1", "/").gsub("~0", "~") }
+        steps.reduce(@root) { |schema, step| schema.is_a?(Hash) ? schema[step] : nil }
+      end
+
+      def list(value, pointer)
+        value.is_a?(Array) ? value : refuse("expected an Array, got #{value.inspect}", pointer)
       end
 
       def escaped(name) = name.gsub("~", "~0").gsub("/", "~1")

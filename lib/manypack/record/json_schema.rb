@@ -80,7 +80,7 @@ module Manypack
 
       # A keyword that is there already needs a schema of its own.
       def of_ruled(spec, rules, around)
-        rules.reduce(schema(spec, around)) do |schema, rule|
+        Type.const_get(:Rules).of_written(rules).reduce(schema(spec, around)) do |schema, rule|
           more = rule_schema(spec, *rule)
           (schema.keys & more.keys).empty? ? { **schema, **more } : { "allOf" => [schema, more] }
         end

@@ -122,7 +122,7 @@ module Manypack
         case atom["kind"]
         when *TEXTS then Lengths.of(atom)[1] * 4
         when "enum" then longest(atom).bytesize
-        when "ext" then atom["types"].then { |types| types != "all" && types.all? { |type, _| type == -1 } } ? 12 : Float::INFINITY
+        when "ext" then [*atom["types"]].all? { |type, _| type == -1 } ? 12 : Float::INFINITY
         else 0
         end
       end

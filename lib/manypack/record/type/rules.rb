@@ -95,6 +95,13 @@ module Manypack
 
         def all_words(spec) = spec[2].map { |rule| words(rule, spec[1]) }.join(", ")
 
+        # Returns the rules for what is in a message. Those after a conversion are for its objects; a Set has as many
+        # elements as its Array.
+        def of_written(rules)
+          last = rules.index { |kind, klass, _, _, words| kind == :via && !(klass == ::Set && words) }
+          last ? rules[..last] : rules
+        end
+
         # Returns what a value that is converted must be, if its converter has words for that; otherwise nil.
         def converted_words(spec) = spec[2].find { |kind, *| kind == :via }&.at(4)
 
