@@ -40,11 +40,11 @@ module Manypack
     # Returns true, because an object may change while it is an attribute.
     def mutable? = true
 
-    # Returns a copy of an object, or one made of Hashes, Arrays or permitted params; nil for nil. Raises RecordError
-    # for what the type does not take, and EncodeError for what cannot be packed.
+    # Returns a copy of an object, or one made of Hashes, Arrays or permitted params, as Type#from makes it with
+    # <code>lax: true</code>, because forms send text; nil for nil. Raises RecordError for what the type does not take,
+    # and EncodeError for what cannot be packed.
     def cast(value)
-      value = value.to_h if value.respond_to?(:permitted?)
-      @of.load(packed(value)) unless value.nil?
+      @of.load(dumped(@of.from(plain(value), lax: true))) unless value.nil?
     end
 
     # Returns what the column holds: bytes or JSON, or nil for nil. Raises RecordError or EncodeError for an object that
@@ -92,12 +92,10 @@ module Manypack
 
     def dumped(value) = @of.dump(value, check: true)
 
-    def packed(value)
-      dumped(value)
-    rescue EncodeError, RecordError
-      raise unless value.is_a?(::Hash) || value.is_a?(::Array)
+    def plain(value)
+      return value.map { |element| plain(element) } if value.instance_of?(::Array)
 
-      Manypack.pack(value)
+      value.respond_to?(:permitted?) ? value.to_h : value
     end
 
     # PostgreSQL sends bytes as hexadecimal digits after a backslash and an x, with which no message begins.

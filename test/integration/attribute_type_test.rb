@@ -77,10 +77,18 @@ class AttributeTypeTest < Minitest::Test
     assert_equal [1], Order.new(items: [{ street: "A", number: 1 }]).items.map(&:number)
     params = Struct.new(:permitted?, :to_h).new(true, { "street" => "A", "number" => 3 })
     assert_equal 3, Order.new(address: params).address.number
+    assert_equal [3, 4], Order.new(items: [params, { street: "A", number: "4" }]).items.map(&:number), "forms send text"
     [{ street: "A", number: 0 }, { street: "A" }, Address.new(street: 5, number: 1)].each do |wrong|
       assert_raises(Manypack::RecordError) { Order.new(address: wrong).address }
     end
-    assert_raises(Manypack::EncodeError) { Order.new(address: "text").address }
+    assert_raises(Manypack::RecordError) { Order.new(address: "text").address }
+  end
+
+  def test_values_have_the_ext_types_and_conversions_of_the_type
+    event = Manypack::Record.new(Struct.new(:at), at: Time).with(timestamp: true)
+    assert_equal Time.at(0), Manypack::AttributeType.new(event).cast({ at: Time.at(0) }).at
+    symbols = Manypack::AttributeType.new([Manypack::Type.text(Symbol)])
+    assert_equal [%i[a b]] * 2, [symbols.cast(%w[a b]), symbols.cast(%i[a b])]
   end
 
   def test_bytes_as_postgresql_sends_them
