@@ -56,6 +56,7 @@ module Manypack
       end
 
       def compatibility
+        Manypack.eager_load! # it comes with Records
         Manypack.const_get(:Compatibility)
       end
 
