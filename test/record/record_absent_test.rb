@@ -140,6 +140,40 @@ class RecordAbsentTest < Minitest::Test
     assert_equal %w[name email], schema["required"]
   end
 
+  Pair = Struct.new(:user, :name)
+
+  def test_no_rule_and_no_constructor_gets_an_object_that_lacks_what_is_load_only
+    user = USER.check("id must be even") { |object| object.id.even? }.with(load_only: [:name], check: true)
+    pair = Record.new(Pair, user: user.check("a") { |object| object.id }, name: String).check("b") { |object| object.user.id }.with(check: true)
+    assert_equal [2, "x"], unpack(pair.dump(Pair.new(User.new(2, "n"), "x"))).then { |map| [map["user"]["id"], map["name"]] }
+    assert_raises(Manypack::Error) { pair.dump(Pair.new(User.new(2, "n"), 1)) }
+  end
+
+  Numbered = Struct.new(:id, :name, :rest)
+
+  def test_from_reads_the_keys_that_load_reads
+    plain = Record.new(Numbered, id: Integer, name: String, rest: Hash)
+    skips = plain.with(dump_only: [:id], defaults: { id: 7, rest: {} })
+    keeps = skips.with(unknown: { into: :rest })
+    [{ "id" => 1, "name" => "a", "z" => 2 }, { "name" => "a", "z" => 2, "id" => 1 }].each do |hash|
+      [hash, hash.transform_keys(&:to_sym)].product([skips, keeps]) do |given, record|
+        assert_equal record.load(pack(given)), record.from(given)
+      end
+      assert_equal :unknown, assert_raises(RecordError) { skips.with(unknown: :raise).from(hash) }.code
+    end
+    assert_equal({ false => 1, "z" => 2 }, keeps.from({ false => 1, "name" => "a", "z" => 2 }).rest)
+    assert_raises(RecordError) { plain.with(keys: { id: 1 }).from({ false => 1, "name" => "a", "rest" => {} }) }
+  end
+
+  def test_omit_nil_knows_that_a_type_with_rules_may_be_nil
+    record = USER.with(omit: :nil)
+    ruled = Record.new(User, id: Integer, name: String, email: Type[String, nil].check("a") { |mail| mail != "a" }).with(omit: :nil)
+    [record, ruled].each do |one|
+      assert_equal %w[id name], unpack(one.dump(User.new(1, "n", nil))).keys
+      assert_nil one.load(pack({ "id" => 1, "name" => "n" })).email
+    end
+  end
+
   def test_a_wrong_definition_is_refused
     { { omit: true } => /omit must be :nil or :defaults, got true/, { load_only: [:nmae] } => /no member nmae, did you mean name\?/,
       { load_only: [:id], dump_only: ["id"] } => /id cannot be both load_only and dump_only/ }.each do |options, message|

@@ -399,31 +399,32 @@ typedef struct {
     uint32_t next; /* the field whose key is expected next */
 } record_pairs;
 
-/* The field of a key; MP_FIELD_NONE without one. */
-static uint32_t
-search_field(mp_loader *l, const mp_record *record, VALUE key)
+/* NULL if the table does not have the key. */
+static const mp_field_key *
+search_key(mp_loader *l, const mp_field_table *table, VALUE key)
 {
     const mp_field_key *known = NULL;
 
+    if (!table->count) return NULL;
     if (RB_INTEGER_TYPE_P(key)) {
-        known = mp_int64_p(key) ? mp_field_table_number(&record->keys, NUM2LL(key)) : NULL;
+        known = mp_int64_p(key) ? mp_field_table_number(table, NUM2LL(key)) : NULL;
     } else if (RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING)) {
         VALUE text = text_of(l, key);
 
-        if (text == Qundef || (bytes_p(text) && !rb_enc_str_asciionly_p(text))) return MP_FIELD_NONE;
-        known = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+        if (text == Qundef || (bytes_p(text) && !rb_enc_str_asciionly_p(text))) return NULL;
+        known = mp_field_table_text(table, (const uint8_t *)RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
         RB_GC_GUARD(text);
     }
-    return known ? known->field : MP_FIELD_NONE;
+    return known;
 }
 
-/* True if a String is the key of a field as dump writes it. */
+/* True if a String is the key, as dump writes it, of a field that is read. */
 MP_INLINE bool
 same_text_p(const mp_field *field, VALUE key)
 {
     const mp_field_key *written = field->written;
 
-    return !RB_SPECIAL_CONST_P(key) && RB_BUILTIN_TYPE(key) == T_STRING && field->symbol &&
+    return !RB_SPECIAL_CONST_P(key) && RB_BUILTIN_TYPE(key) == T_STRING && field->symbol != Qundef &&
            mp_utf8_index_p(RB_ENCODING_GET_INLINED(key)) &&
            (size_t)RSTRING_LEN(key) == written->size - written->head &&
            memcmp(RSTRING_PTR(key), written->packed + written->head, (size_t)RSTRING_LEN(key)) == 0;
@@ -435,14 +436,15 @@ field_of(record_pairs *pairs, VALUE key)
 {
     const mp_record *record = pairs->walk->record;
     const mp_field *field = &record->fields[pairs->next];
-    uint32_t found;
+    const mp_field_key *found;
 
     if (MP_LIKELY(pairs->next < record->count) && (key == field->symbol || same_text_p(field, key))) {
         return pairs->next++;
     }
-    found = search_field(pairs->l, record, key);
-    if (found != MP_FIELD_NONE) pairs->next = found + 1;
-    return found;
+    found = search_key(pairs->l, &record->keys, key);
+    if (!found) return MP_FIELD_NONE;
+    pairs->next = found->field + 1;
+    return found->field;
 }
 
 /* An unknown key as unpacking makes it. */
@@ -466,6 +468,7 @@ take_unknown(mp_loader *l, mp_record_walk *walk, VALUE key, VALUE value)
     const mp_record *record = walk->record;
 
     if (record->unknown == MP_UNKNOWN_SKIP) return;
+    if (record->unknown == MP_UNKNOWN_INTO && search_key(l, &record->dump_only, key)) return;
     walk->place.key = l->given = unknown_key(l, walk, key);
     if (mp_record_tag_key_p(walk, walk->place.key)) return;
     if (record->unknown == MP_UNKNOWN_RAISE) {

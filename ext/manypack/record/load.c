@@ -391,7 +391,10 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
     instance_call call = {l, walk, build};
 
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* keep wrong values from user code */
-    if (MP_UNLIKELY(l->eager) && walk->missing && lacks_value_p(l, walk)) return Qnil;
+    if (MP_UNLIKELY(l->eager) && walk->missing && lacks_value_p(l, walk)) {
+        l->kept++;
+        return Qnil;
+    }
     if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
     if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
     return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError,

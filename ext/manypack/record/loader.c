@@ -28,6 +28,7 @@ start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE code
     l->tags_passed = 0;
     l->passed = l->passed_part = 0;
     memset(l->filled, 0, sizeof(l->filled));
+    l->kept = 0;
     l->path_bytes = 0;
     l->json = NULL;
     l->given = Qundef;

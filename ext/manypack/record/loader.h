@@ -62,6 +62,7 @@ typedef struct {
     const uint8_t *broken_at; /* the StandardError of user code, or 0 */
     VALUE broken_error;
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
+    long kept;                /* mp_loader_errors_kept: what is around them gets no user code either */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
     uint64_t *left;           /* memory for skipping containers: places, or more */
@@ -74,11 +75,11 @@ mp_loader_options(const mp_loader *l)
     return &l->d.codec->options;
 }
 
-/* The number of errors that were kept so far. */
+/* The number of errors that were kept so far, and of objects not made for want of a load_only member. */
 MP_INLINE long
 mp_loader_errors_kept(const mp_loader *l)
 {
-    return l->errors ? RARRAY_LEN(l->errors) : 0;
+    return l->kept;
 }
 
 /* Pushes an object on the value stack. */

@@ -325,6 +325,7 @@ keep_or_raise(mp_loader *l, VALUE error)
 {
     if (!l->errors) rb_exc_raise(error);
     rb_ary_push(l->errors, error);
+    l->kept++;
     l->path_bytes += path_bytes(error);
     if (RARRAY_LEN(l->errors) == ERRORS_KEPT || l->path_bytes > PATH_BYTES_KEPT) mp_record_raise_kept(l);
 }

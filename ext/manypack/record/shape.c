@@ -250,6 +250,15 @@ form_of(VALUE name)
     return symbol_p(name, "lazy") ? MP_FORM_LAZY : MP_FORM_MAP;
 }
 
+/* The text of a key as a Symbol; Qundef if there is none. */
+static VALUE
+symbol_of(VALUE key)
+{
+    bool text = RB_TYPE_P(key, T_STRING) && rb_enc_str_coderange(key) != ENC_CODERANGE_BROKEN;
+
+    return text ? rb_str_intern(key) : Qundef;
+}
+
 /*
  * Adds the keys of a field: dump writes the first, the others are aliases. ArgumentError if another field has one of
  * them.
@@ -261,9 +270,7 @@ add_keys(mp_record *record, mp_field_table *table, uint32_t index, VALUE keys)
     long i;
 
     field->key = rb_ary_entry(keys, 0);
-    if (RB_TYPE_P(field->key, T_STRING) && rb_enc_str_coderange(field->key) != ENC_CODERANGE_BROKEN) {
-        field->symbol = rb_str_intern(field->key);
-    }
+    if (table == &record->keys) field->symbol = symbol_of(field->key);
     field->written = &table->keys[table->count];
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());
@@ -291,6 +298,7 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
     field->load_only = RTEST(get(node, "load_only"));
     if (field->omitted != Qundef || field->load_only) record->chosen = true;
     field->slot = NUM2INT(get(node, "slot"));
+    field->symbol = Qundef;
     field->reader = rb_sym2id(record->build == MP_BUILD_IVARS ? get(node, "ivar") : field->name);
     if (RTEST(get(node, "into"))) {
         record->into = index;

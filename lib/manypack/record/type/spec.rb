@@ -212,6 +212,7 @@ module Manypack
           when :enum then detail.include?(nil)
           when :class then NilClass <= detail
           when :union then detail.any? { |one| nullable?(one) }
+          when :ruled then spec[2].none? { |rule, *| rule == :via } && nullable?(detail)
           else false
           end
         end
