@@ -210,6 +210,19 @@ class RecordChoicesTest < Minitest::Test
     assert_equal LISTS, Type.recursive { |list| Type[nil, Integer, [list]] }
   end
 
+  def test_a_recursive_type_may_stand_beside_others_and_have_rules_inside_of_itself
+    numbers = [1, [2, [nil]], nil]
+    assert_equal [numbers], doors(Type.recursive { |list| Type[Integer, [Type[list, nil]]] }, numbers)
+    assert_equal [{ "a" => [nil] }], doors(Type.recursive { |type| Type[[type], { String => Type[type, nil] }, nil] }, { "a" => [nil] })
+    assert_equal [[5, [1, 7]]], doors(Type.recursive { |type| Type[1..2, [Type[type, 5..7]]] }, [5, [1, 7]])
+    checked = Type.recursive { |list| Type[Integer, [list.check("must not be 3") { |value| value != 3 }]] }
+    assert_equal [[1, [2]]], doors(checked, [1, [2]])
+    assert_equal ["$[1][0]", :check], error_of(checked, [1, [3]]).then { |error| [error.path.to_s, error.code] }
+    leaf, two = Struct.new(:leaf), Struct.new(:one, :two)
+    tree = Type.recursive { |type| Type[Record.new(leaf, leaf: Integer), Record.new(two, one: type.or(nil), two: [type])] }
+    assert_equal [two.new(leaf.new(1), [two.new(nil, [])])], doors(tree, { "one" => { "leaf" => 1 }, "two" => [{ "one" => nil, "two" => [] }] })
+  end
+
   def test_a_type_that_is_only_itself_is_refused
     [->(type) { type }, ->(type) { Type[type, nil] }, ->(type) { Record.union("t", "a" => type) }, ->(type) { Record.union("t", "a" => CIRCLE, else: type) },
      ->(type) { Record.union("t", "a" => CIRCLE, untagged: type) }, ->(type) { Type.recursive { Type[type, nil] } }].each do |block|

@@ -98,6 +98,8 @@ class RecordRulesTest < Minitest::Test
     type = Type[Type[String, length: 1..2], Type[String, pattern: /\A\d+\z/], %w[yes no]]
     assert_takes type, "ab", "12345", "yes"
     assert_match(/\Aexpected String or "yes" or "no", got str "abc"/, refusal(type, "abc"))
+    several = Type[Type[1..2, nil].check("must not be 2") { |value| value != 2 }, Integer]
+    [1, 2, 7].each { |value| assert_equal [value, value], [several.load(pack(value)), several.from(value)] }
   end
 
   def test_keys_have_rules

@@ -85,8 +85,10 @@ static MP_NOINLINE VALUE
 wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
     mp_wire_row row;
-    bool broken = mp_row_read(at, l->d.end, &row) == MP_OK && mp_load_report_broken(l, shape, (mp_kind)row.kind, at);
+    bool broken;
 
+    mp_load_refuse_unnamed(shape);
+    broken = mp_row_read(at, l->d.end, &row) == MP_OK && mp_load_report_broken(l, shape, (mp_kind)row.kind, at);
     if (!broken) mp_record_wrong_type(l, shape, at);
     l->d.at = at;
     mp_loader_skip(l);
@@ -121,9 +123,7 @@ load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     const uint8_t *at = l->d.at;
     VALUE object = load_foreign(l, shape, row);
 
-    if (object != Qundef) return object;
-    mp_load_refuse_unnamed(shape);
-    return wrong_type(l, shape, at);
+    return object != Qundef ? object : wrong_type(l, shape, at);
 }
 
 /* --- rules ------------------------------------------------------------------------------------------ */
@@ -612,7 +612,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     VALUE object = load_first(l, shape, row, exact);
 
     if (MP_UNLIKELY(exact && object == Qundef)) object = load_first(l, shape, row, false);
-    return object == Qundef ? load_wrong_head(l, shape, row) : object;
+    return object == Qundef ? load_foreign(l, shape, row) : object;
 }
 
 bool

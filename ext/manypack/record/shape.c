@@ -379,7 +379,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_SHARED: shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER); break;
       case MP_SHAPE_UNNAMED:
       case MP_SHAPE_RULED:
-      case MP_SHAPE_ANY_OF: break; /* set_any_of and set_ruled do it when all parts are filled in */
+      case MP_SHAPE_ANY_OF: break; /* set_of_parts does it when all shapes are filled in */
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
         shape->accepts = heads_of_all(shape->objects);
@@ -399,6 +399,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_RECORD: set_record(shapes, shape, node); break;
     }
     if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
+    if (shape->kind == MP_SHAPE_ANY_OF) mp_choices_init(&shape->choices, get(node, "choices"), shape->parts);
     if (shape->kind == MP_SHAPE_TAGGED) {
         shape->otherwise = part_or_null(shapes, get(node, "otherwise"));
         shape->untagged = part_or_null(shapes, get(node, "untagged"));
@@ -445,11 +446,10 @@ makes_floats_p(const mp_shape *shape)
  * loading would have to try both, and again in each container inside them.
  */
 static void
-set_any_of(mp_shape *shape, VALUE node)
+set_any_of(mp_shape *shape)
 {
     uint32_t i, arrays = 0, maps = 0;
 
-    mp_choices_init(&shape->choices, get(node, "choices"), shape->parts);
     shape->accepts = 0;
     for (i = 0; i < shape->count; i++) {
         const mp_shape *part = shape->parts[i];
@@ -481,6 +481,18 @@ set_ruled(mp_shape *shape)
     if (part->takes_text) shape->accepts |= mp_kind_bit(MP_STR);
     shape->converts = shape->rules.converts || part->converts;
     shape->dumps = shape->converts ? 0 : part->dumps;
+}
+
+/* Sets what a shape has of its parts. They come first: in a recursive type, one may have a lower index. */
+static void
+set_of_parts(mp_shape *shape)
+{
+    uint32_t i;
+
+    if (shape->accepts || (shape->kind != MP_SHAPE_ANY_OF && shape->kind != MP_SHAPE_RULED)) return;
+    for (i = 0; i < shape->count; i++) set_of_parts((mp_shape *)shape->parts[i]);
+    if (shape->kind == MP_SHAPE_ANY_OF) set_any_of(shape);
+    else set_ruled(shape);
 }
 
 /*
@@ -693,13 +705,8 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
     shapes->count = n;
     for (i = 0; i < n; i++) start_shape(&shapes->shapes[i], rb_ary_entry(nodes, i), shapes_of);
     for (i = 0; i < n; i++) set_shape(shapes, &shapes->shapes[i], rb_ary_entry(nodes, i));
-    for (i = n; i > 0; i--) { /* parts come after what they are parts of */
-        mp_shape *shape = &shapes->shapes[i - 1];
-
-        shape->dumps = dumps_of(shape);
-        if (shape->kind == MP_SHAPE_ANY_OF) set_any_of(shape, rb_ary_entry(nodes, i - 1));
-        if (shape->kind == MP_SHAPE_RULED) set_ruled(shape);
-    }
+    for (i = 0; i < n; i++) shapes->shapes[i].dumps = dumps_of(&shapes->shapes[i]);
+    for (i = 0; i < n; i++) set_of_parts(&shapes->shapes[i]);
     for (i = 0; i < n; i++) {
         mp_shape *shape = &shapes->shapes[i];
 

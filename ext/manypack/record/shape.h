@@ -77,7 +77,7 @@ typedef struct {
     const mp_shape *shape;
     VALUE name;          /* of the member, a Symbol */
     VALUE key;           /* the key that dump writes; for paths */
-    VALUE symbol;        /* the same as a Symbol; Qundef if it is an Integer, or never read */
+    VALUE symbol;        /* the same as a Symbol; Qundef without one, or if the key is never read */
     VALUE default_value; /* Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
     bool load_only;      /* dump never writes it */

@@ -22,7 +22,7 @@ module Manypack
       # Returns an Array of Hashes. The first is the node of the spec itself.
       def nodes(spec)
         add(spec)
-        @nodes
+        @nodes.each { |node| complete(node) if node[:kind] == :any_of }
       end
 
       private
@@ -64,32 +64,29 @@ module Manypack
         when :tuple then { parts: one.map { |part| add(part) } }
         when :ruled then { parts: [add(one)], rules: Rules.nodes(one, two) }
         when :map then { parts: [add(one), add(two)] }
-        when :union then union(one)
+        when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
         when :tagged then tagged(one, two, *spec.drop(3))
         else {}
         end
       end
 
-      # A union in a union, as a recursive type may be, is its alternatives.
-      def union(specs)
-        parts = specs.flat_map do |spec|
-          index = add(spec)
-          @nodes[index] && @nodes[index][:kind] == :any_of ? @nodes[index][:parts] : [index]
-        end
-        records = parts.each_with_index.to_h { |index, position| [position, record_at(index)] }
+      # Completes the node of a union when all nodes are made.
+      def complete(node)
+        node[:parts] = alternatives(node)
+        records = node[:parts].each_with_index.to_h { |index, position| [position, record_of(@nodes[index])] }
         choices = Choices.of(records.select { |_, record| record && record.form != :array })
-        { kind: :any_of, parts: parts, choices: choices.map { |one| [one.position, one.members, one.misread] } }
+        node[:choices] = choices.map { |one| [one.position, one.members, one.misread] }
       end
 
-      # Returns the Record of a node, which may not be made yet; nil for any other type.
-      def record_at(index)
-        node = @nodes[index]
-        found = node ? node[:record] || (node[:objects] if node[:kind] == :shared) : around_at(index)
+      # A union in a union, as a recursive type may be, is its alternatives.
+      def alternatives(node)
+        node[:parts].flat_map { |i| @nodes[i][:kind] == :any_of ? alternatives(@nodes[i]) : [i] }.uniq
+      end
+
+      # Returns the Record of a node; nil for any other type.
+      def record_of(node)
+        found = node[:record] || node[:objects]
         found if found.is_a?(Record)
-      end
-
-      def around_at(index)
-        @around.find { |one, at, _| at == index && one.is_a?(Record) }&.first
       end
 
       def tagged(tag, types, otherwise, untagged = nil)

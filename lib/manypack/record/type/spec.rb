@@ -112,6 +112,7 @@ module Manypack
           when :tagged
             "#{detail == :first ? "an array whose first element" : "a map whose #{detail.inspect}"} is " \
               "#{list_words(spec[2].keys.map(&:inspect))}"
+          when :name then notation(spec)
           when :recursive then words(spec[2])
           else detail.inspect
           end
@@ -213,6 +214,7 @@ module Manypack
           when :class then NilClass <= detail
           when :union then detail.any? { |one| nullable?(one) }
           when :ruled then spec[2].none? { |rule, *| rule == :via } && nullable?(detail)
+          when :recursive then nullable?(spec[2])
           else false
           end
         end
