@@ -19,14 +19,19 @@ module Manypack
 
     # Returns the problem as a Hash. An error of a Record has an entry for each of its errors.
     def self.of(error, status, title)
-      problem = { "title" => text(title), "status" => status }
-      return problem.merge("detail" => text(Excerpt.of(error.message))) unless error.is_a?(RecordError)
+      problem = { "title" => text(title), "status" => status, "detail" => detail(error) }
+      return problem unless error.is_a?(RecordError)
 
       errors = error.details.map do |one|
         pointer = one[:pointer] && "##{one[:pointer]}"
         { "detail" => text(one[:message]), "pointer" => pointer, "code" => one[:code].name }.compact
       end
-      problem.merge("detail" => text(Excerpt.of(error.sentence)), "errors" => errors)
+      problem.merge("errors" => errors)
+    end
+
+    # Returns what is wrong in words that name no class of the program.
+    def self.detail(error)
+      text(Excerpt.of(error.is_a?(RecordError) ? error.sentence : error.message))
     end
 
     # Returns a text as the UTF-8 that JSON has.

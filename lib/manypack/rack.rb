@@ -122,8 +122,7 @@ module Manypack
         status, headers, body = Rack.problem(error) if json?(env["CONTENT_TYPE"])
         return Response.to(env, status, headers, body[0]) if status
 
-        text = "#{Excerpt.of(error.message)}\n"
-        Response.to(env, Problem.status_of(error), { "content-type" => "text/plain" }, text)
+        Response.to(env, Problem.status_of(error), { "content-type" => "text/plain" }, "#{Problem.detail(error)}\n")
       end
     end
 

@@ -183,7 +183,7 @@ module Manypack
     module Steps # :nodoc:
       SINGLE = /\A(?:\[.*\]|\\[dDwWsShHtnrfv\W]|[^\\.\[\](){}|^$*+?]|\.)\z/m
       ATOM = /\\.|\[(?:\\.|[^\]\[\\&])*\]|\{(?<least>\d+)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./m
-      MANY = { "*" => [0, nil], "+" => [1, nil], "?" => [0, 1] }.freeze
+      MANY = Ractor.make_shareable({ "*" => [0, nil], "+" => [1, nil], "?" => [0, 1] })
       MOST = 2**32 - 1
       private_constant :SINGLE, :ATOM, :MANY, :MOST
 

@@ -41,10 +41,10 @@ module Manypack
       NAMES = %i[length pattern unique multiple_of range].freeze
 
       # The kinds of types that a constraint is for; class_takes? knows classes.
-      KINDS = {
+      KINDS = Ractor.make_shareable({
         length: %i[string text bytes symbol list map], pattern: %i[string text symbol], unique: %i[list],
         multiple_of: %i[integer float], range: %i[integer float]
-      }.freeze
+      })
       private_constant :KINDS
 
       # Tells whether a number is a multiple of another, of which floats are what their decimal text says.
