@@ -119,6 +119,22 @@ class RecordAbsentTest < Minitest::Test
     assert_raises(ArgumentError) { rest.dump(rest.klass.new(1, { "id" => 2 })) }
   end
 
+  def test_no_door_reads_dump_only_in_any_order_of_keys
+    klass = Struct.new(:name, :id, :rest)
+    record = Record.new(klass, name: String, id: Integer, rest: Hash).with(dump_only: [:id], defaults: { rest: nil })
+    types = [record.with(unknown: { into: :rest }), Record.new(Struct.new(:name, :id), name: String, id: Integer).with(dump_only: [:id])]
+    types.product([{ "name" => "a", "id" => 5 }, { "id" => 5, "name" => "a" }, { "name" => "a", "id" => "x" }]).each do |type, hash|
+      [hash, hash.transform_keys(&:to_sym)].each do |one|
+        assert_equal [["a", nil]], [type.load(pack(one)), type.from(one), type.from(one, lax: true)].map { |made| made.to_a.first(2) }.uniq
+        assert_empty type.from(one).to_a.drop(2).compact.map(&:to_a).flatten
+      end
+    end
+  end
+
+  def test_false_is_no_key_of_a_member_whose_key_is_an_integer
+    assert_nil Record.new(Struct.new(:name), name: String).with(keys: { name: 1 }, defaults: { name: nil }).from({ false => "a" }).name
+  end
+
   def test_a_check_of_what_is_dumped_knows_both
     record = ONE_WAY.with(unknown: :raise, check: true)
     assert_equal({ "id" => 1, "email" => nil }, unpack(record.dump(User.new(1, "a", nil))))

@@ -121,7 +121,10 @@ class RecordSchemaTest < Minitest::Test
     [String] => { "type" => "array", "items" => { "type" => "string" } },
     { String => Integer } => { "type" => "object", "additionalProperties" => { "type" => "integer" } },
     { %w[a b] => Object } => { "type" => "object", "propertyNames" => { "enum" => %w[a b] }, "additionalProperties" => {} },
-    { Integer => Object } => { "type" => "object", "propertyNames" => { "pattern" => "^-?[0-9]+$" }, "additionalProperties" => {} }
+    { Integer => Object } => { "type" => "object", "propertyNames" => { "pattern" => "^-?[0-9]+$" }, "additionalProperties" => {} },
+    { Type[Integer, multiple_of: 2] => Object } => { "type" => "object", "propertyNames" => { "pattern" => "^-?[0-9]+$" }, "additionalProperties" => {} },
+    { Type[String, length: 1..2] => Object } =>
+      { "type" => "object", "propertyNames" => { "type" => "string", "minLength" => 1, "maxLength" => 2 }, "additionalProperties" => {} }
   }.freeze
 
   SCHEMAS.each do |type, expected|

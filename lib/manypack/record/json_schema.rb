@@ -87,7 +87,7 @@ module Manypack
       end
 
       def of_map(key, value, around)
-        names = key_names(*key)
+        names = key_names(key, around)
         { "type" => "object", **(names ? { "propertyNames" => names } : {}),
           "additionalProperties" => schema(value, around) }
       end
@@ -305,11 +305,13 @@ module Manypack
         { "minimum" => range.begin, last => range.end }.select { |_, bound| bound&.finite? }
       end
 
-      # Returns what a schema of names can say about the keys.
-      def key_names(kind, values = nil)
+      # Returns what a schema of names can say about the keys: text, also that of an integer.
+      def key_names(key, around)
+        kind, detail, = key
         case kind
         when :integer then { "pattern" => "^-?[0-9]+$" }
-        when :enum then { "enum" => values.map(&:to_s) }
+        when :enum then { "enum" => detail.map(&:to_s) }
+        when :ruled then key_names(detail, around) || schema(key, around)
         end
       end
 
