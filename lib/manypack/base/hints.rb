@@ -146,6 +146,8 @@ module Manypack
 
       :option => {
         "checks where validate" => CHECKS, "optional nullable" => NIL_OR_MISSING,
+        "read_only" => "did you mean dump_only? Its members are written and never read",
+        "write_only" => "did you mean load_only? Its members are read and never written",
         "required" => "a member is required unless it has a default",
         "coerce cast convert" => "did you mean lax? from(hash, lax: true) reads what is text",
         "all_errors" => "did you mean collect? It reports all errors",
