@@ -355,16 +355,20 @@ module Manypack
 
         @samples[node] = NONE
         ordered = atoms(node).sort_by.with_index { |atom, i| [array?(atom) || map?(atom) ? 1 : 0, i] }
-        value = ordered.lazy.map { |atom| catch(:none) { [sample_atom(atom)] } }.find(&:itself)
-        value ? @samples[node] = value[0] : @samples.delete(node)
+        ordered.each do |atom| # not lazily, which takes more of Ruby's stack for each level of a type
+          value = catch(:none) { [sample_atom(atom)] }
+          return @samples[node] = value[0] if value
+        end
+        @samples.delete(node)
       end
 
       def sample_of_map(atom)
         least = Lengths.of(atom)[0]
-        maps = pairs(atom).lazy.filter_map do |pairs|
-          catch(:none) { [within("max_map_size", least.zero? ? sample_pairs(pairs) : sample_map(pairs, least))] }
+        pairs(atom).each do |pairs|
+          map = catch(:none) { within("max_map_size", least.zero? ? sample_pairs(pairs) : sample_map(pairs, least)) }
+          return map if map
         end
-        (maps.first || throw(:none))[0]
+        throw(:none)
       end
 
       def within(limit, container)

@@ -98,7 +98,7 @@ module Manypack
         # Returns the rules for what is in a message. Those after a conversion are for its objects; a Set has as many
         # elements as its Array.
         def of_written(rules)
-          last = rules.index { |kind, klass, _, _, words| kind == :via && !(klass == ::Set && words) }
+          last = rules.index { |kind, klass, _, _, words| kind == :via && !(klass.name == "Set" && words) }
           last ? rules[..last] : rules
         end
 
