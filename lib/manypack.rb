@@ -49,9 +49,10 @@ module Manypack
   # Whatever a message or an error needs is loaded above, because at that moment no file may be in reach. A program
   # itself calls for the rest, which takes longer to load and is of no use to most. A comment in Parallel says why the
   # paths are absolute, and why everything is loaded at once before Ruby 4.0.
-  autoload :Type, File.join(__dir__, "manypack/record") # defines all three
+  autoload :Type, File.join(__dir__, "manypack/record") # defines all four
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
+  autoload :Incompatibility, File.join(__dir__, "manypack/record")
 
   # Loads what is otherwise loaded on first use: Record, Type, Parallel, and zlib if this Ruby has it.
   # A program calls it before it forks, calls Dir.chroot, or drops its privileges, and before handlers of signals that

@@ -9,6 +9,7 @@
 module Manypack
   class Type; end
   class LazyRecord; end
+  class Incompatibility; end
 end
 
 require_relative "record/type"

@@ -32,6 +32,9 @@ start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE code
     l->path_bytes = 0;
     l->json = NULL;
     l->given = Qundef;
+    l->broken = NULL;
+    l->broken_at = NULL;
+    l->broken_error = 0;
     l->view = l->origin = l->refusal = l->errors = l->memory = 0;
     make_places(l);
 }
