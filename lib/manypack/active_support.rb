@@ -50,7 +50,8 @@ module Manypack
       # Creates a CacheCoder.
       #
       # codec:: a Codec with ext types and options; by default, one with the types of ActiveSupport.register_types
-      # options:: any of those of Manypack.pack and Manypack.unpack; they replace those of the codec
+      # options:: any of those of Manypack.pack and Manypack.unpack; they replace those of the codec. +default+ is never
+      #           called, because every object has an ext type
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
