@@ -141,7 +141,7 @@ mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *
     return Qundef;
 }
 
-/* Fast path for a str or Integer with rules: load_ruled without looking at the head twice. */
+/* load_ruled for a str or Integer, which does not look at the head twice. */
 static MP_NOINLINE VALUE
 load_ruled_value(mp_loader *l, const mp_shape *shape)
 {
