@@ -279,45 +279,25 @@ already_p(const mp_loader *l, const mp_shape *shape, VALUE object)
 
 /* --- containers ------------------------------------------------------------------------------------- */
 
+/* An Array for a LIST, whose elements have one shape, or for a TUPLE, with a shape for each. */
 static VALUE
-from_list(mp_loader *l, const mp_shape *shape, VALUE array)
+from_array(mp_loader *l, const mp_shape *shape, VALUE array)
 {
     long i, n = RARRAY_LEN(array);
+    bool tuple = shape->kind == MP_SHAPE_TUPLE;
     size_t first = l->count;
     mp_place place = {.key = Qundef};
     VALUE list;
 
+    if (tuple && n != (long)shape->count) return Qundef;
     check_container(l, MP_ARRAY, (size_t)n);
     mp_loader_open(l, &place, l->d.at);
     for (i = 0; i < n && i < RARRAY_LEN(array); i++) {
         place.index = i;
-        mp_loader_push(l, from_value(l, shape->parts[0], RARRAY_AREF(array, i)));
+        mp_loader_push(l, from_value(l, shape->parts[tuple ? i : 0], RARRAY_AREF(array, i)));
     }
     mp_loader_close(l, &place);
     check_unchanged(l, "Array", (size_t)n, (size_t)RARRAY_LEN(array));
-    list = mp_array_new(mp_loader_options(l), l->count - first, l->d.stack.values + first);
-    l->count = first;
-    RB_GC_GUARD(array);
-    return list;
-}
-
-static VALUE
-from_tuple(mp_loader *l, const mp_shape *shape, VALUE array)
-{
-    size_t first = l->count;
-    mp_place place = {.key = Qundef};
-    VALUE list;
-    uint32_t i;
-
-    if (RARRAY_LEN(array) != (long)shape->count) return Qundef;
-    check_container(l, MP_ARRAY, shape->count);
-    mp_loader_open(l, &place, l->d.at);
-    for (i = 0; i < shape->count && i < (size_t)RARRAY_LEN(array); i++) {
-        place.index = i;
-        mp_loader_push(l, from_value(l, shape->parts[i], RARRAY_AREF(array, i)));
-    }
-    mp_loader_close(l, &place);
-    check_unchanged(l, "Array", shape->count, (size_t)RARRAY_LEN(array));
     list = mp_array_new(mp_loader_options(l), l->count - first, l->d.stack.values + first);
     l->count = first;
     RB_GC_GUARD(array);
@@ -746,8 +726,8 @@ from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, b
       case MP_SHAPE_STRING:
       case MP_SHAPE_BYTES: return from_string(l, object);
       case MP_SHAPE_TEXT: return from_utf8(l, object);
-      case MP_SHAPE_LIST: return from_list(l, shape, object);
-      case MP_SHAPE_TUPLE: return from_tuple(l, shape, object);
+      case MP_SHAPE_LIST:
+      case MP_SHAPE_TUPLE: return from_array(l, shape, object);
       case MP_SHAPE_RULED: return from_ruled(l, shape, kind, object, exact);
       case MP_SHAPE_MAP: return from_map(l, shape, object);
       case MP_SHAPE_RECORD: return from_record(l, shape, object);

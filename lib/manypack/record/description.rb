@@ -104,8 +104,7 @@ module Manypack
         _, tag, _, unknown, missing = spec
         others = parts.drop(tags.size)
         unknown &&= others.first
-        { "kind" => tag.is_a?(::Symbol) ? "tagged array" : "tagged", "tag" => tag.is_a?(::Symbol) ? 0 : tag,
-          "tags" => tags, "parts" => parts.take(tags.size), "else" => unknown,
+        { "kind" => "tagged", "tag" => tag, "tags" => tags, "parts" => parts.take(tags.size), "else" => unknown,
           "untagged" => missing ? others.last : unknown }
       end
 

@@ -177,7 +177,6 @@ module Manypack
         when "string", "symbol", "text" then "a" * Lengths.some(atom)
         when "bytes" then "a".b * Lengths.some(atom)
         when "ext" then sample_ext(atom["types"])
-        when "tagged array" then [atom["tags"][0], *sample(node(atom["parts"][0]))]
         else throw(:none)
         end
       end
