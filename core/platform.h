@@ -274,7 +274,7 @@ mp_block_other_than_digits(mp_block block)
     return (uint64_t)(unsigned)_mm_movemask_epi8(digit) ^ 0xffff;
 }
 
-/* Marks the first n bytes. */
+/* Marks the first n bytes, n at most 16. */
 MP_INLINE mp_block
 mp_block_first(unsigned n)
 {
@@ -283,14 +283,14 @@ mp_block_first(unsigned n)
     return mp_block_load(marks + 16 - n);
 }
 
-/* The first n bytes of one block, then the bytes of another one. */
+/* The first n bytes of one block, n at most 16, then the bytes of another one. */
 MP_INLINE mp_block
 mp_block_join(mp_block first, unsigned n, mp_block then)
 {
     return _mm_or_si128(_mm_and_si128(mp_block_first(n), first), _mm_andnot_si128(mp_block_first(n), then));
 }
 
-/* The number of 16 digits that the first n are, followed by zeros. Joins pairs, then fours, then eights. */
+/* The number of 16 digits that the first n, at most 16, are, followed by zeros. Joins pairs, then fours, then eights. */
 MP_INLINE uint64_t
 mp_block_number(mp_block digits, unsigned n)
 {

@@ -159,6 +159,14 @@ class FromJSONTest < Minitest::Test
     end
   end
 
+  # Digits are read by 16 at once, and what is beside them is not theirs.
+  def test_numbers_of_every_count_of_digits_before_the_point_and_after_it
+    0.upto(36).to_a.product(0.upto(36).to_a) do |whole, others|
+      text = ("9876543210" * 4)[0, whole] + ("." if others.positive?).to_s + ("1234567890" * 4)[0, others]
+      ["[#{text}]", "[-#{text},\"#{"x" * 40}\"]", "[#{text}e5,\"#{"x" * 40}\"]"].each { |number| assert_same_or_refused number }
+    end
+  end
+
   def test_random_numbers
     random = Random.new(19)
     ROUNDS.times do

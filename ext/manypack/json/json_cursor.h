@@ -123,11 +123,12 @@ MP_INLINE const uint8_t *
 mp_json_read_short_real(const uint8_t *p, bool negative, unsigned whole, uint64_t others, mp_json_number *number)
 {
     unsigned digits = mp_zeros_below(others & (others - 1)) - 1;
-    mp_block text = mp_block_join(mp_block_load(p), whole, mp_block_load(p + 1));
     int exponent = (int)whole - 16;
+    mp_block text;
     double real = 0;
 
     if (digits == whole || digits > 19 || whole > 16) return NULL;
+    text = mp_block_join(mp_block_load(p), whole, mp_block_load(p + 1));
     number->magnitude = mp_block_number(text, digits < 16 ? digits : 16);
     if (digits > 16) {
         number->magnitude = mp_add_digits(number->magnitude, mp_load64(p + 17) ^ MP_EACH_BYTE('0'), digits - 16);
