@@ -18,7 +18,7 @@ class LinearTimeTest < Minitest::Test
   SIZE = 500
 
   # In CPU seconds. A quadratic method takes longer at eight times the size.
-  NO_MATTER = 0.005
+  NO_MATTER = 0.01
 
   MAP = ->(count, pairs) { "\xDF".b + [count].pack("N") + pairs }
   PACK = Manypack.method(:pack)

@@ -408,7 +408,7 @@ class RactorTest < Minitest::Test
 
   # Also private ones, whose names only the source tells. The command line runs in the main Ractor.
   def test_every_constant_can_be_read_in_every_ractor
-    sources = Dir[File.expand_path("../../lib/**/*.rb", __dir__)].map { |path| File.read(path) }
+    sources = Dir[File.expand_path("../../lib/**/*.rb", __dir__)].map { |path| File.read(path, encoding: "UTF-8") }
     names = sources.flat_map { |source| source.scan(/^ +([A-Z][A-Z0-9_]+) =/).flatten }.uniq
     modules = ObjectSpace.each_object(Module).select { |one| Module.instance_method(:name).bind_call(one)&.match?(/\AManypack(?!::Terminal)/) }
     constants = modules.flat_map { |one| names.filter_map { |name| [one, name] if one.const_defined?(name, false) } }

@@ -57,7 +57,7 @@ module Manypack
       def set(type)
         Arguments.refuse_block(self, :set) if block_given?
         Arguments.at_the_call do
-          require "set"
+          require "set" unless defined?(::Set) # Bundler's require of Ruby 3.3 works in the main Ractor only
           via = [:via, ::Set, *Texts::SET, "an Array of unique elements", {}]
           Spec.made_of([:ruled, [:list, Spec.of(type)], [[:unique], via]], [type])
         end
