@@ -1,7 +1,7 @@
-/* The Records that are alternatives, and the members by which they are told apart. */
+/* Chooses between Records by the members that they require. */
 #include "record/choices.h"
 
-/* The last of the required fields, plus 1. */
+/* The number of fields up to the last required one. */
 static uint32_t
 fields_of(VALUE required)
 {

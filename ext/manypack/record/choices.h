@@ -19,9 +19,9 @@ enum { MP_CHOICES_STATE = 32 };
 
 typedef struct {
     const struct mp_shape *shape;
-    VALUE misread;  /* the class as whose objects those of the Record would be read again, or nil */
-    uint32_t first; /* where the bits of its fields begin in the state */
-    uint32_t fields; /* those up to the last required one */
+    VALUE misread;  /* if dumped objects of the Record would be read as another class: that class; else nil */
+    uint32_t first; /* index of the first bit of its fields in the state */
+    uint32_t fields; /* the number of fields up to the last required one */
 } mp_choice;
 
 typedef struct {
@@ -31,13 +31,13 @@ typedef struct {
     uint64_t *start; /* the state before the first key */
 } mp_choices;
 
-/* Makes zeroed memory the choices that Ruby code made: Arrays of the number of a part, required fields and misread. */
+/* Initializes zeroed memory from what Ruby code made: Arrays of the number of a part, required fields and misread. */
 void mp_choices_init(mp_choices *choices, VALUE list, const struct mp_shape **parts);
 
 void mp_choices_free(mp_choices *choices);
 size_t mp_choices_memsize(const mp_choices *choices);
 
-/* Notes that the map has a key of the field. A field may come again. */
+/* Notes that the map has the field. May be called again for a field. */
 MP_INLINE void
 mp_choices_found(const mp_choices *choices, uint64_t *state, uint32_t number, uint32_t field)
 {

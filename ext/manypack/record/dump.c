@@ -24,7 +24,9 @@ doubt(mp_encoder *e)
     ((typed_dump *)e)->doubtful = true;
 }
 
-/* The kinds of head that the packed object may have; all scalars count as one kind. 0 if only packing shows that. */
+/*
+ * The kinds of head with which the object may be packed; all scalars count as one kind. 0 if only packing shows that.
+ */
 MP_INLINE uint32_t
 heads_of(VALUE object)
 {
@@ -49,8 +51,8 @@ fits_p(const mp_shape *shape, VALUE object)
 }
 
 /*
- * fits_p for a CLASS. If it takes more than exts, such as Numeric, an object for which heads_of returns 0 may be packed
- * as anything, by its to_msgpack.
+ * fits_p for a CLASS. One that takes more than exts, such as Numeric, takes every object for which heads_of returns 0:
+ * its to_msgpack may pack anything.
  */
 static bool
 fits_class_p(const mp_shape *shape, VALUE object)
@@ -135,7 +137,7 @@ dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
     mp_encoder_close(e, &walk.pairs.place);
 }
 
-/* An Array of the right length; any other object is packed as it is, and refused. */
+/* Dumps an Array of the right length. Packs any other object as it is, so that the check refuses it. */
 static void
 dump_tuple(mp_encoder *e, const mp_shape *shape, VALUE array)
 {
@@ -243,10 +245,10 @@ key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE k
 typedef struct {
     mp_pairs pairs;
     const mp_record *record;
-    VALUE tag_key; /* of the union; Qundef outside */
+    VALUE tag_key; /* the tag key of the union; Qundef outside */
 } rest_walk;
 
-/* The key of a pair, packed by itself. */
+/* Packs the key of a pair by itself. */
 static VALUE
 pack_key(VALUE arg)
 {
@@ -344,7 +346,7 @@ check_rest(const mp_encoder *e, const mp_record *record, VALUE rest)
                      rb_obj_class(rest), record->klass, record->fields[record->into].name);
 }
 
-/* True if the Record keeps unknown pairs in a field, which is none of the pairs itself. */
+/* True if a field of the Record holds the unknown pairs. That field has no key of its own. */
 static bool
 rest_p(const mp_record *record)
 {
@@ -473,7 +475,7 @@ choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
     return array ? length : count;
 }
 
-/* Writes the first n values of an array, after `first` other elements, or all of a map but Qundef. */
+/* Writes the first n values of an array, after `first` other elements; of a map, all values except Qundef. */
 static void
 dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *place, uint32_t n, uint32_t first)
 {
@@ -495,8 +497,8 @@ dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *plac
 /* --- any Record ------------------------------------------------------------------------------------- */
 
 /*
- * In a union the tag is written first, where readers find it at once. It replaces a field with the tag key; in an array
- * it is an element. Outside of unions tag_key is Qundef.
+ * Dumps the object of a Record. In a union, writes the tag first, where readers find it at once: it replaces a field
+ * with the tag key, or is an element of the array. tag_key is Qundef outside of unions.
  */
 static void
 dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key, VALUE tag)
@@ -542,7 +544,7 @@ dump_lazy(mp_encoder *e, VALUE lazy)
     RB_GC_GUARD(bytes);
 }
 
-/* True if the Record in part i of a union is the LazyRecord's. */
+/* True if part i of a union is the Record of the LazyRecord. */
 static bool
 lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
 {
@@ -633,7 +635,7 @@ static const mp_shape *best_of(const mp_shape *shape, VALUE object, const mp_rec
 
 static bool dumps_p(const mp_shape *shape, VALUE object, const mp_record **record);
 
-/* The part of a TAGGED for objects whose class has no tag; NULL without one. */
+/* The part of a TAGGED that dumps objects whose class has no tag; NULL without one. */
 static const mp_shape *
 part_without_tag(const mp_shape *shape, VALUE object)
 {
@@ -705,7 +707,7 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
     return field == MP_FIELD_NONE ? Qnil : mp_instance_get(record, object, &record->fields[field]);
 }
 
-/* The tag that an object for else contains; nil if there is none, or Qundef if that is not known. */
+/* The tag inside an object that `else` dumps; nil without one, Qundef if that is not known. */
 static VALUE
 tag_within(const mp_shape *shape, const mp_shape *other, VALUE object)
 {
@@ -726,8 +728,8 @@ tag_within(const mp_shape *shape, const mp_shape *other, VALUE object)
 }
 
 /*
- * ArgumentError if an object for else contains one of the tags, because loading would choose that tag's class; if one
- * for `untagged` contains any, because loading would choose else.
+ * ArgumentError if an object for `else` contains a tag of the union, because loading would choose that tag's class; or
+ * if one for `untagged` contains any tag, because loading would choose `else`.
  */
 static void
 check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
@@ -767,7 +769,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     }
 }
 
-/* ArgumentError for a Record whose objects would be read as those of another class, by their members. */
+/* ArgumentError for a Record without a tag whose objects would be read as another class, by their members. */
 static void
 check_choice(mp_encoder *e, const mp_shape *shape, const mp_shape *part)
 {

@@ -8,7 +8,7 @@
 /* The value of `field` for a key of no field. */
 #define MP_FIELD_NONE UINT32_MAX
 
-/* A key as Manypack packs it. */
+/* A packed key. */
 typedef struct {
     uint8_t *packed; /* owned by the table */
     uint32_t size;

@@ -33,7 +33,7 @@ wrong_type(mp_loader *l, const mp_shape *shape, VALUE object)
     return Qnil;
 }
 
-/* Refuses a String or a container that is larger than a limit, as in a message. */
+/* Refuses a String or a container above a limit, as if it were in a message. */
 static void
 check_size(mp_loader *l, mp_kind kind, size_t n)
 {
@@ -54,7 +54,10 @@ raise_depth(mp_loader *l)
     mp_record_beyond(l, rb_sprintf("is nested too deeply: max_depth is %" PRIu32, l->d.max_depth));
 }
 
-/* Called before a container of n elements is opened. Refuses one that is too deep, such as one in a cycle. */
+/*
+ * Checks the depth and the limits before a container of n elements is opened. Refuses one that is too deep, such as
+ * one in a cycle.
+ */
 static void
 check_container(mp_loader *l, mp_kind kind, size_t n)
 {
@@ -163,7 +166,7 @@ key_string(mp_loader *l, VALUE object)
 
 /* --- other scalars ---------------------------------------------------------------------------------- */
 
-/* Splits an Integer that a message may have. False for any other. */
+/* Splits an Integer into sign and magnitude. False if it does not fit a message. */
 static bool
 split(VALUE integer, bool *negative, uint64_t *magnitude)
 {
@@ -224,14 +227,17 @@ from_literal(mp_loader *l, const mp_shape *shape, VALUE object, bool exact)
 
 /* --- any object ------------------------------------------------------------------------------------- */
 
-/* True if the options may change an object that is taken without a look at it. */
+/* True if the options may ask for another object than the one that was given. */
 static bool
 changes_p(const mp_options *options)
 {
     return options->freeze || options->shareable || options->limited;
 }
 
-/* An object of any type: as it is or, where the options ask for something, as the packed object is unpacked. */
+/*
+ * An object for a type that takes anything: the object itself or,  where the options ask for something, as the packed
+ * object is unpacked.
+ */
 static VALUE
 from_any(mp_loader *l, VALUE object)
 {
@@ -379,7 +385,7 @@ typedef struct {
     uint32_t next; /* the field whose key is expected next */
 } record_pairs;
 
-/* NULL if the table does not have the key. */
+/* The entry of a key in the table; NULL without one. */
 static const mp_field_key *
 search_key(mp_loader *l, const mp_field_table *table, VALUE key)
 {
@@ -410,7 +416,7 @@ same_text_p(const mp_field *field, VALUE key)
            memcmp(RSTRING_PTR(key), written->packed + written->head, (size_t)RSTRING_LEN(key)) == 0;
 }
 
-/* The field of a key. Most Hashes have keys in the members' order. */
+/* Finds the field of a key. Most Hashes  have keys in the members' order. */
 MP_INLINE uint32_t
 field_of(record_pairs *pairs, VALUE key)
 {
@@ -468,7 +474,7 @@ take_unknown(mp_loader *l, mp_record_walk *walk, VALUE key, VALUE value)
     l->field = MP_FIELD_NONE;
 }
 
-/* True if the second value of a field does not count. */
+/* True if the second value of a field is to be ignored. */
 static MP_NOINLINE bool
 pass_second(mp_loader *l)
 {
@@ -545,7 +551,7 @@ from_record(mp_loader *l, const mp_shape *shape, VALUE object)
 
 static VALUE other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object);
 
-/* An object of the class of a converter stays as it is, and is no value for the rules before. */
+/* An object that is already of the converter's class stays as it is, and skips the rules in front of the converter. */
 static VALUE
 from_ruled(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool exact)
 {
@@ -570,7 +576,7 @@ from_ruled(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool
     return mp_load_ruled(l, &rules, value, NULL);
 }
 
-/* True for a shape that takes objects itself that it does not accept as heads: rules are for those, too. */
+/* True for a shape that also takes objects whose heads it does not accept. Its rules hold for those, too. */
 static bool
 takes_others_p(const mp_shape *shape)
 {
@@ -606,7 +612,7 @@ note_key(VALUE key, VALUE value, VALUE arg)
     return ST_CONTINUE;
 }
 
-/* As choose_record in load.c. */
+/* The Record whose required members the Hash has, as choose_record in load.c does for a map. */
 static const mp_shape *
 choose_record(mp_loader *l, const mp_choices *choices, VALUE hash)
 {
@@ -677,7 +683,7 @@ look_for_tag(VALUE key, VALUE value, VALUE arg)
     return ST_STOP;
 }
 
-/* The tag as loading finds it: text, in whatever form; Qundef for none. */
+/* The tag of a Hash, under a String or a Symbol; Qundef without one. */
 static VALUE
 tag_in(mp_loader *l, const mp_shape *shape, VALUE hash, VALUE *given)
 {
@@ -741,7 +747,7 @@ from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, b
     }
 }
 
-/* An object that the shape does not take as it is: one of its class, or text that becomes it; Qundef if it is none. */
+/* Converts an object whose kind the shape does not accept: one of its class, or text. Qundef if that fails. */
 static VALUE
 other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 {
@@ -793,7 +799,7 @@ mp_from_whole(VALUE object, VALUE type, const mp_shapes *shapes, VALUE codec, bo
     VALUE made;
 
     mp_loader_init_given(&from.l, &words, type, codec);
-    from.l.d.others = 1; /* objects so far, for max_objects: the whole one */
+    from.l.d.others = 1; /* objects so far, for max_objects; the outermost is the first */
     if (collect) from.l.errors = rb_ary_new();
     made = from_value(&from.l, &shapes->shapes[0], object);
     mp_record_raise_kept(&from.l);

@@ -1,4 +1,4 @@
-/* What text becomes where a type wants something else: the text of forms, of query strings, of CSV. */
+/* Converts text to what a type wants: the text of forms, of query strings, of CSV. */
 #ifndef MANYPACK_FROM_TEXT_H
 #define MANYPACK_FROM_TEXT_H
 
@@ -8,8 +8,8 @@
 bool mp_empty_is_nil_p(const mp_shape *shape, VALUE object);
 
 /*
- * The number, boolean, nil or literal of a shape that a String says; Qundef if it says none. A number is written as in
- * JSON; "true", "1", "on" are true, and "false", "0", "off" are false.
+ * The number, boolean, nil or literal that a String stands for where the shape takes one; Qundef if it says none. A
+ * number is written as in JSON; "true", "1", "on" are true, and "false", "0", "off" are false.
  */
 VALUE mp_from_text(mp_loader *l, const mp_shape *shape, VALUE text);
 

@@ -7,12 +7,12 @@ static ID id_new, id_initialize, id_constructor;
 
 /* --- how they are made ------------------------------------------------------------------------------ */
 
-/* The arity of Ruby's own new and initialize. */
+/* The arity of Class#new and BasicObject#initialize. */
 enum { ANY_ARGUMENTS = -1 };
 
 /*
- * A class can get a constructor at any time. Whether initialize is Ruby's, the table of methods says. It does not say
- * that of new, which is therefore looked at when the first object is made. Later only its arity is compared.
+ * A class can get a constructor at any time. The table of methods tells whether initialize is Ruby's. It does not tell
+ * that for new, so new is looked up when the first object is made; later only its arity is compared.
  */
 bool
 mp_instance_filled_p(const mp_record *record)
@@ -22,10 +22,10 @@ mp_instance_filled_p(const mp_record *record)
            rb_obj_method_arity(record->klass, id_new) == ANY_ARGUMENTS;
 }
 
-/* How many classes with constructors of their own a Ractor remembers. */
+/* How many classes with their own constructors a Ractor remembers. */
 enum { CONSTRUCTORS_MAX = 256 };
 
-/* What is remembered of a class: an Array. */
+/* The indices of the Array in which a class is remembered. */
 enum { BUILD, OPTIONAL, ARITY_OF_NEW, ARITY_OF_INITIALIZE };
 
 static VALUE
@@ -38,7 +38,7 @@ constructors(void)
     return mp_ractor_seldom()->constructors = all;
 }
 
-/* Of a Struct or a Data, one is remembered for all Records; of another class, it depends on the members. */
+/* A Struct or a Data is remembered once for all Records; of another class, it depends on the members. */
 static VALUE
 key_of(const mp_record *record)
 {
@@ -101,7 +101,7 @@ with_ivars(const mp_record *record, const VALUE *values)
     return object;
 }
 
-/* Calls klass.new. Without a method call, if it is Class#new. */
+/* Calls klass.new; without a method call, if that is Class#new. */
 static VALUE
 construct(VALUE klass, int argc, const VALUE *argv, int keywords)
 {

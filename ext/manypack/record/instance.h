@@ -11,8 +11,8 @@ typedef struct {
 } mp_constructor;
 
 /*
- * True if a Record's objects are made without a constructor of the class, so that none need be looked for. Costs two
- * method look-ups.
+ * True if a Record's objects are made without a constructor of the class, so that the caller need not look for one.
+ * Costs two method look-ups.
  */
 bool mp_instance_filled_p(const mp_record *record);
 
@@ -28,7 +28,7 @@ mp_constructor mp_instance_constructor(const mp_record *record);
  */
 VALUE mp_instance_new(const mp_record *record, mp_build build, const VALUE *values);
 
-/* True if methods of an object have the values of its fields: the class is neither a Struct nor a Data. */
+/* True if field values are read by methods of the object: its class is neither a Struct nor a Data. */
 MP_INLINE bool
 mp_instance_read_p(const mp_record *record)
 {

@@ -63,7 +63,7 @@ lazy_get(VALUE self)
     return rb_check_typeddata(self, &lazy_type);
 }
 
-/* The same; ArgumentError for an object that is not complete yet, which only ObjectSpace shows. */
+/* The same. ArgumentError for an object that is not complete yet: only ObjectSpace can find one. */
 static const lazy_record *
 complete_get(VALUE self)
 {

@@ -3,7 +3,7 @@
 
 #include "core/utf8.h"
 
-/* So many literals are searched in turn in less time than a hash takes. */
+/* Up to this many literals are compared one by one: that takes less time than a hash. */
 enum { LITERALS_FEW = 8 };
 
 /* --- hashes ----------------------------------------------------------------------------------------- */
@@ -21,7 +21,9 @@ hash_of_real(double real)
     return hash_of_bytes(&real, sizeof(real));
 }
 
-/* Equal for objects that mp_literals_same takes for one, and for text with the same bytes. */
+/*
+ * Hashes a literal. Objects that mp_literals_same calls the same have the same hash, as have texts of the same bytes.
+ */
 static uint64_t
 hash_of(VALUE object)
 {
@@ -66,7 +68,7 @@ mp_literals_memsize(const mp_literals *table)
     return table->buckets ? (table->mask + (size_t)1) * sizeof(uint32_t) : 0;
 }
 
-/* The literals that a hash may belong to, in the order of the enum. */
+/* Iterates over the literals that may have a hash, in the order of the enum. */
 typedef struct {
     const mp_literals *table;
     VALUE literals;

@@ -56,7 +56,7 @@ load_value(mp_loader *l, const mp_shape *shape)
     return shape->kind == MP_SHAPE_RULED ? load_ruled_value(l, shape) : load_any_kind(l, shape);
 }
 
-/* False if several alternatives take objects of that kind: then no rule of one says what is wrong. */
+/* False if several alternatives take objects of that kind. Then no single rule explains what is wrong. */
 static bool
 sole_taker_p(const mp_shape *shape, mp_kind kind)
 {
@@ -105,7 +105,10 @@ mp_load_refuse_unnamed(const mp_shape *shape)
     for (i = 0; i < shape->count; i++) mp_load_refuse_unnamed(shape->parts[i]);
 }
 
-/* What the codec makes of an ext, or what a text of JSON says, if the shape takes that; otherwise Qundef. */
+/*
+ * The object that the codec makes of an ext, or that a text of JSON stands for, if the shape takes it; otherwise
+ * Qundef.
+ */
 static VALUE
 load_foreign(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -114,8 +117,8 @@ load_foreign(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 }
 
 /*
- * Like wrong_type, for an object whose head the shape does not accept, but first tries an ext and, in JSON, text: the
- * shape may take the object that is made of it.
+ * Handles an object whose head the shape does not accept. Tries an ext and, in JSON, text, which may become an object
+ * that the shape takes; then reports the wrong type.
  */
 static MP_NOINLINE VALUE
 load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -141,7 +144,7 @@ mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *
     return Qundef;
 }
 
-/* load_ruled for a str or Integer, which does not look at the head twice. */
+/* load_ruled for a str or Integer, without reading the head twice. */
 static MP_NOINLINE VALUE
 load_ruled_value(mp_loader *l, const mp_shape *shape)
 {
@@ -279,7 +282,7 @@ load_rest_pair(mp_loader *l, mp_record_walk *walk)
     l->field = MP_FIELD_NONE;
 }
 
-/* Loads the values of a map into the places of their fields. */
+/* Loads the values of a map, each into the slot of its field. */
 static void
 load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
 {
@@ -362,7 +365,7 @@ call_defaults(VALUE arg)
     return Qnil;
 }
 
-/* A StandardError of user code means that the class refuses the values: it becomes a RecordError. */
+/* Reports a StandardError that the class raised as a RecordError: the class refuses the values. */
 static VALUE
 refused(VALUE arg, VALUE error)
 {
@@ -372,7 +375,7 @@ refused(VALUE arg, VALUE error)
     return Qnil;
 }
 
-/* True if a load_only field is missing, in a check of what was dumped. Other fields have a value or one of new's. */
+/* True if a load_only field is missing while dumped bytes are checked. Other fields have a value or one of new's. */
 static bool
 lacks_value_p(const mp_loader *l, const mp_record_walk *walk)
 {
@@ -412,7 +415,7 @@ set_defaults(mp_loader *l, const mp_record_walk *walk)
     rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
 }
 
-/* The Hash of unknown pairs keeps the rules of its member. */
+/* Checks the Hash of unknown pairs by the rules of its member. */
 static void
 check_rest(mp_loader *l, mp_record_walk *walk)
 {
@@ -449,7 +452,7 @@ mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
     return Qnil;
 }
 
-/* Checks a value that a later value of the same key replaces, because loading eagerly checks it, too. */
+/* Checks a value that a later value of the same key replaces, as eager loading does. */
 static void
 check_replaced(mp_loader *l, mp_record_walk *walk, uint32_t field)
 {
@@ -495,9 +498,8 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
 /*
- * Called before a search for a tag or for members. A search inside bytes that an earlier one has skipped walks over
- * them again: once for each level, if unions are nested and their tags come last. From the second level on, an Index
- * remembers where containers end. A short message gets none.
+ * Called before a search for a tag or for members. If unions are nested and their tags come last, each level searches
+ * the same bytes again. From the second level on, an Index remembers where containers end, unless the message is short.
  */
 static void
 prepare_to_pass(mp_loader *l)
@@ -510,7 +512,7 @@ prepare_to_pass(mp_loader *l)
     if (!l->passed) l->tags_passed = 0;
 }
 
-/* Skips a container by the Index. False if the Index does not have it: then a walk must find what is wrong. */
+/* Skips a container by the Index. False if the Index lacks it: then the bytes are malformed, and a walk says where. */
 static bool
 pass_by_index(mp_loader *l)
 {
@@ -557,7 +559,7 @@ note_key(mp_loader *l, const mp_choices *choices, uint64_t *state)
     }
 }
 
-/* The Record of which the next map has all required members; NULL without one. */
+/* The Record whose required members the next map has; NULL without one. */
 static const mp_shape *
 choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
 {
@@ -570,7 +572,7 @@ choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
     memcpy(state, choices->start, choices->size * sizeof(*state));
     prepare_to_pass(l);
     l->d.at += row.head;
-    for (; n && state[0]; n--) { /* once the first Record has all, the others do not count */
+    for (; n && state[0]; n--) { /* the first Record is complete, so the others do not matter */
         note_key(l, choices, state);
         pass_over(l);
     }
@@ -582,8 +584,8 @@ choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
 }
 
 /*
- * Loads the object by the first part that takes it; Qundef without one. At most one part takes maps, unless they are
- * Records, and one arrays.
+ * Loads the object by the first part that takes it; Qundef if none does. At most one part takes arrays, and one takes
+ * maps, unless they are Records.
  */
 static VALUE
 load_first(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
@@ -853,7 +855,7 @@ mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
     return object;
 }
 
-/* The default that the class's own initialize gives a missing field. */
+/* Finds the default that the class's own initialize gives a missing field. */
 static VALUE
 own_default(VALUE lazy, const mp_record *record, const mp_field *field)
 {

@@ -15,7 +15,7 @@ typedef struct {
     bool eager; /* as in mp_loader */
     VALUE refusal; /* as in mp_loader */
     mp_json_places *json; /* as in mp_loader */
-    mp_outer *outer; /* what encloses the body of an ext, whose objects go on counting; else NULL */
+    mp_outer *outer; /* the decoder around the body of an ext: depth and objects go on counting from there; else NULL */
 } mp_load_part;
 
 /*
@@ -42,7 +42,7 @@ VALUE mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uin
 /* Reports the rule that the object at `at` broke. False if it broke none, or if another type might have taken it. */
 bool mp_load_report_broken(mp_loader *l, const mp_shape *shape, mp_kind kind, const uint8_t *at);
 
-/* Makes the object of a Record that has its values, and closes nothing. nil if errors of it were kept. */
+/* Makes the object of a Record from its values. Leaves the Record open. nil if errors in it were kept. */
 VALUE mp_load_finish_record(mp_loader *l, mp_record_walk *walk);
 
 /*

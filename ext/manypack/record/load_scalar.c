@@ -187,7 +187,7 @@ ext_known_p(const mp_loader *l, mp_wire_row row)
     return mp_loader_options(l)->timestamp && id == MP_TIMESTAMP_TYPE;
 }
 
-/* True if an object that an ext was made into is of the class that a shape stands for. The shape takes exts. */
+/* True if an object made from an ext is of the class that a shape stands for. The shape takes exts. */
 static bool
 of_class_p(const mp_shape *shape, VALUE object)
 {

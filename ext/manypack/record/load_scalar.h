@@ -41,8 +41,8 @@ VALUE mp_load_any(mp_loader *l);
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
 /*
- * Loads an ext whose head the shape does not accept. The codec may make an object of it whose class the shape, or one
- * of its alternatives, takes.
+ * Loads an ext whose head the shape does not accept: the codec may turn it into an object of a class that the shape, or
+ * one of its alternatives, takes.
  */
 VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 

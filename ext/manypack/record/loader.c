@@ -1,4 +1,4 @@
-/* The cold half of the loader: how it starts and ends, and how it skips containers. */
+/* The slow paths of the loader: how it starts and ends, and how it skips containers. */
 #include "record/loader.h"
 
 #include "core/find.h"
@@ -11,7 +11,7 @@ make_places(mp_loader *l)
     if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
 }
 
-/* Everything but the bytes. */
+/* Initializes all fields except those about the bytes. */
 static void
 start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE codec)
 {
@@ -50,7 +50,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
 void
 mp_loader_init_given(mp_loader *l, mp_value_words *words, VALUE type, VALUE codec)
 {
-    static const uint8_t empty[] = {0x90}; /* a container whose depth mp_loader_open does not check */
+    static const uint8_t empty[] = {0x90}; /* a container that mp_loader_open does not check for depth */
 
     start(l, words, 0, type, codec);
     mp_decoder_source(&l->d, 0, empty, sizeof(empty));

@@ -45,9 +45,9 @@ typedef struct {
     const mp_record *record;  /* the innermost Record; NULL outside */
     uint32_t field;           /* of that Record; MP_FIELD_NONE outside */
     size_t from;              /* offset in the message where the path begins */
-    const mp_tag_key *tag_keys; /* of the unions that chose the next object; NULL if none did */
+    const mp_tag_key *tag_keys; /* the tag keys of the unions that chose the next object; NULL if none did */
     size_t tags_passed;       /* the farthest offset that searches for tags have reached */
-    VALUE passed_part;        /* the message from `from` on, and its Index, so that containers that tag */
+    VALUE passed_part;        /* the rest of the message and its Index, so that containers that tag */
     VALUE passed;             /* searches have passed are not walked again; 0 until that pays */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
@@ -57,11 +57,11 @@ typedef struct {
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */
-    VALUE given;              /* of objects that are no bytes (from.c): the one that an error is about; else Qundef */
+    VALUE given;              /* in from.c: the object that an error is about; else Qundef */
     const mp_rule *broken;    /* the rule that the object at broken_at did not keep, unless another type took it; and */
     const uint8_t *broken_at; /* the StandardError of user code, or 0 */
     VALUE broken_error;
-    VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
+    VALUE errors;             /* an Array of RecordErrors, if all errors are collected; else 0 */
     long kept;                /* mp_loader_errors_kept: what is around them gets no user code either */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
@@ -75,7 +75,7 @@ mp_loader_options(const mp_loader *l)
     return &l->d.codec->options;
 }
 
-/* The number of errors that were kept so far, and of objects not made for want of a load_only member. */
+/* The number of kept errors, and of objects that were not made because a load_only member is missing. */
 MP_INLINE long
 mp_loader_errors_kept(const mp_loader *l)
 {
@@ -93,10 +93,10 @@ mp_loader_push(mp_loader *l, VALUE object)
 /* Starts at the object at an offset of a frozen message. words and codec must outlive the loader. */
 void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
 
-/* Starts with objects that are no bytes: nothing may be read at l->d.at. */
+/* Starts for Ruby objects instead of bytes: nothing may be read at l->d.at. */
 void mp_loader_init_given(mp_loader *l, mp_value_words *words, VALUE type, VALUE codec);
 
-/* For the body of an ext: continues its surroundings' depth and count. Called before anything is loaded. */
+/* Continues the depth and the count of what encloses the body of an ext. Called before anything is loaded. */
 void mp_loader_enclose(mp_loader *l, mp_outer outer);
 
 /* The kind of head that the packed object would have; MP_EXT for an object of any other class. */
@@ -145,7 +145,7 @@ mp_loader_payload(mp_loader *l, mp_wire_row row, uint32_t n)
     return payload;
 }
 
-/* The cold half of mp_loader_skip: moves past a container, or a leaf near the end of the message. */
+/* The slow path of mp_loader_skip: moves past a container, or a leaf near the end of the message. */
 void mp_loader_skip_container(mp_loader *l);
 
 /* Moves past the next object. */

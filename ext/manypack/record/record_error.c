@@ -6,9 +6,8 @@
 #include "unpack/decode.h"
 
 /*
- * How many bytes of a str an error shows, how many errors a summary quotes, and how many errors are kept, with how
- * many bytes of paths. An error takes hundreds of bytes, or thousands if its path has long keys, and a hostile message
- * has an error in each byte.
+ * How many bytes of a str an error shows, how many errors a summary quotes, how many errors are kept, and how many
+ * bytes of paths. A hostile message can have an error in each byte, and an error takes hundreds of bytes.
  */
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
@@ -56,7 +55,7 @@ shown_text(const mp_head *head, const uint8_t *end)
     return n <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIu32 " bytes", text, head->n);
 }
 
-/* "str \"12\"", "map of 3", "Integer 12". */
+/* Describes an object of a message: "str \"12\"", "map of 3", "Integer 12". */
 static VALUE
 found_text(mp_loader *l, const uint8_t *at)
 {
@@ -138,7 +137,7 @@ mp_record_got(VALUE object)
     return text;
 }
 
-/* The same of the object at a head. */
+/* The same for the object at a head. */
 static VALUE
 got_at(mp_loader *l, const uint8_t *at)
 {
@@ -171,7 +170,10 @@ given_string(VALUE string)
     return text;
 }
 
-/* "String \"12\"", "Hash of 3", "Integer 12", "Time": what an object is. Calls no method of it, nor of its class. */
+/*
+ * Describes a Ruby object: "String \"12\"", "Hash of 3", "Integer 12", "Time". Calls no method of it, nor of its
+ * class.
+ */
 static VALUE
 given_text(VALUE object)
 {
@@ -190,7 +192,7 @@ given_text(VALUE object)
     }
 }
 
-/* A key. A str is shown without the word "str", because most keys are strs. */
+/* Describes a key. A str is shown without  the word "str", because most keys are strs. */
 static VALUE
 key_text(mp_loader *l, const uint8_t *at)
 {
@@ -228,7 +230,7 @@ append_blamed(VALUE text, const mp_record *record, uint32_t field)
     rb_str_cat_cstr(text, ")");
 }
 
-/* A path from `from` on as one from the start of the message. */
+/* Turns a path from `from` on into one from the start of the message. */
 static VALUE
 whole_path(const mp_loader *l, VALUE path)
 {
@@ -249,7 +251,7 @@ set_path(VALUE error, const mp_loader *l, const mp_place *place)
     if (RSTRING_LEN(path) != RSTRING_LEN(longer)) rb_ivar_set(error, id_longer_path, whole_path(l, longer));
 }
 
-/* Says where in the text an object is; not in which class, which whoever sent the text does not know. */
+/* Says where in the text an object is. Leaves out the class, which the sender of the text does not know. */
 static VALUE
 error_in_json(const mp_loader *l, VALUE what, const uint8_t *at)
 {
@@ -286,7 +288,7 @@ error_in_given(const mp_loader *l, VALUE what, uint32_t field)
     return mp_error_at(eRecordError, what, 0);
 }
 
-/* Sets what a program can show and translate. */
+/* Sets the attributes that a program can show and translate. */
 static void
 set_fault(VALUE error, const mp_record_fault *fault)
 {
@@ -296,7 +298,7 @@ set_fault(VALUE error, const mp_record_fault *fault)
     if (fault->reason) rb_ivar_set(error, id_reason, fault->reason);
 }
 
-/* Of what is missing, the message has the place of the map or array at `at`, and the path is that of the member. */
+/* For a missing member, the message names the place of the map or array at `at`; the path is that of the member. */
 static VALUE
 error_new(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
 {
@@ -336,7 +338,7 @@ fail(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field, con
     keep_or_raise(l, error_new(l, fault, what, field, at));
 }
 
-/* Where nobody asked for the error, leaves without making one. */
+/* If the caller only wants to know whether there is an error, leaves without making one. */
 static void
 refuse(const mp_loader *l)
 {
@@ -355,7 +357,7 @@ mp_record_breach(mp_loader *l, const mp_record_fault *fault, const uint8_t *at)
     fail(l, fault, words, l->field, at);
 }
 
-/* The shape, or the part of it, that takes such an object if it is in its Range; else NULL. */
+/* The shape, or the part of it, whose Range the object is outside of; else NULL. */
 static const mp_shape *
 ranged_shape(const mp_shape *shape, mp_kind kind)
 {
@@ -505,8 +507,8 @@ message_of(VALUE error)
 }
 
 /*
- * Raises the error and rescues it again even if it is kept, because only raising sets its cause. The error's message
- * may be user code, too; whoever called the class's constructor checks that it returns only once.
+ * Raises the error, and rescues it again if errors are kept, because only raising sets its cause. The error's message
+ * may be user code, too; the caller of the constructor checks that it returns only once.
  */
 void
 mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at)

@@ -5,21 +5,21 @@
 #include "record/loader.h"
 
 /*
- * Each function raises a RecordError for the object whose head is at `at`. If all errors are wanted, the function keeps
- * the error, up to 1,000 of them, and returns; the caller then skips the object. Of objects that are no bytes, l->given
- * is the one that is wrong, and `at` is not looked at.
+ * Each function raises a RecordError for the object whose head is at `at`. If errors are collected, it keeps the error
+ * instead, up to 1,000 of them, and returns; the caller then skips the object. For Ruby objects (from.c), l->given is
+ * the wrong one, and `at` is ignored.
  */
 
 /*
- * What is wrong, for programs that show or translate it. The words are UTF-8 Strings for whoever sent the message: they
- * name no class of the program and no type of MessagePack. 0 for what there is not.
+ * Describes what is wrong, for programs that show or translate it. The words are UTF-8 Strings for the sender of the
+ * message: they name no class of the program and no type of MessagePack. Unused members are 0.
  */
 typedef struct {
     const char *code; /* such as "length": RecordError#code */
     VALUE expected;   /* continues "must be": "1..20 characters", "a multiple of 5" */
     VALUE got;        /* continues "is": "25 characters"; see mp_record_got */
-    VALUE reason;     /* the whole instead, such as "must be even" */
-    const mp_place *missing; /* what is not there, and so has no place in the message; else NULL */
+    VALUE reason;     /* instead of `words` and `got`: the whole, such as "must be even" */
+    const mp_place *missing; /* the missing field, which has no place in the message; else NULL */
 } mp_record_fault;
 
 /* The value at `at` breaks a rule of its type: "expected EXPECTED, got GOT", or the reason. */
@@ -34,20 +34,20 @@ void mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at
 /* The same for a map whose tag, at `at`, is not known, or that has none: then `at` is the map. */
 void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at);
 
-/* The object did not keep a rule. error is the StandardError that user code raised, or 0. */
+/* The object breaks a rule. error is  the StandardError that user code raised, or 0. */
 void mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *at);
 
 /* A required field is missing in the map whose head is at `at`, or in the array, where it would be that element. */
 void mp_record_missing(mp_loader *l, uint32_t field, uint32_t element, const uint8_t *at);
 
-/* An object that is no bytes is beyond a limit, for the reason. Raises at once. */
+/* A Ruby object is beyond a limit; the reason says which. Raises at once. */
 NORETURN(void mp_record_beyond(mp_loader *l, VALUE reason));
 
 /* No field has the key at `at`, or the index of the element at `at`. */
 void mp_record_unknown_key(mp_loader *l, const uint8_t *at);
 void mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at);
 
-/* Code of the program raised the exception `error`: the code is "constructor" or "conversion". */
+/* User code raised the exception `error`: the code is "constructor" or "conversion". */
 void mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at);
 
 /* Raises one error for all kept errors, if there are any. */

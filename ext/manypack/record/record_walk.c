@@ -10,7 +10,7 @@
 
 /* --- keys ------------------------------------------------------------------------------------------- */
 
-/* The key with that text; a bin is the same key as a str if it is ASCII, as it is in a Hash. NULL without one. */
+/* Finds the key with a text. A bin is the same key as a str if it is ASCII, as it is in a Hash. NULL without one. */
 static const mp_field_key *
 search_text(const mp_field_table *keys, mp_wire_row row, const uint8_t *payload, uint32_t n)
 {
@@ -87,7 +87,7 @@ mp_record_tag_key_p(const mp_record_walk *walk, VALUE key)
     return tag || (!NIL_P(walk->record->tag_key) && rb_eql(walk->record->tag_key, key));
 }
 
-/* The field that has the key at key_at and is only written; NULL without one. Does not move. */
+/* Finds the dump_only field with the key at key_at; NULL without one. Does not move. */
 const mp_field_key *
 mp_record_dump_only_key(mp_loader *l, const mp_record_walk *walk, const uint8_t *key_at)
 {

@@ -65,7 +65,7 @@ mp_record_set(mp_loader *l, mp_record_walk *walk, uint32_t field, VALUE value)
     *place = value;
 }
 
-/* The cold half of mp_record_next_key: any key, in any place. */
+/* The slow path of mp_record_next_key: any key, in any order. */
 const mp_field_key *mp_record_search_key(mp_loader *l, const mp_field_table *keys);
 
 /*
@@ -93,12 +93,12 @@ mp_record_next_key(mp_loader *l, mp_record_walk *walk)
  */
 bool mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
 
-/* The field that has the key at key_at and is only written; NULL without one. */
+/* The dump_only field with the key at key_at; NULL without one. */
 const mp_field_key *mp_record_dump_only_key(mp_loader *l, const mp_record_walk *walk, const uint8_t *key_at);
 
 /*
- * Called before the value of a field's second key. If the first one counts, skips the value and returns true. With
- * unique_keys, raises: the key must be an alias, because equal keys were refused before.
+ * Called before the value of a field that already has one. If the first one counts, skips the second and returns true.
+ * With unique_keys, raises: the key must be an alias, because equal keys were refused before.
  */
 bool mp_record_pass_second(mp_loader *l, const mp_record_walk *walk);
 

@@ -119,7 +119,7 @@ text_length_p(const mp_rule *rule, VALUE text)
 
 typedef enum { MATCH_NO, MATCH_YES, MATCH_UNKNOWN } match_result;
 
-/* Unknown at the first character that is not ASCII. */
+/* Stops at the first character that is not ASCII: the Regexp decides then. */
 static match_result
 match_steps(VALUE steps, VALUE text)
 {
@@ -150,9 +150,9 @@ ascii_compatible_p(VALUE text)
 }
 
 /*
- * Unlike Regexp#match?, a search here makes no difference between Strings of other encodings: the Regexp is one of
- * UTF-8, which Ruby never compiles again, and the text is UTF-8 or ASCII. Ruby calls no code of the program, but may
- * switch Threads, so a text with memory of its own is searched in a frozen copy that shares it.
+ * Matches without Regexp#match?, which compiles a Regexp again for other encodings: this Regexp is of UTF-8, and the
+ * text is UTF-8 or ASCII. No user code runs, but Ruby may switch Threads, so a text with its own memory is searched in
+ * a frozen copy that shares it.
  */
 static bool
 matches_p(const mp_rule *rule, VALUE text)
@@ -179,7 +179,7 @@ matches_p(const mp_rule *rule, VALUE text)
 
 /* --- numbers and Arrays ----------------------------------------------------------------------------- */
 
-/* Compares each of a few elements with the others, and puts more of them into a Hash. */
+/* Compares few elements with one another, and puts many into a Hash. */
 enum { COMPARED_MAX = 8 };
 
 static bool
@@ -212,7 +212,7 @@ unique_p(VALUE array)
     return true;
 }
 
-/* True if no code of the program compares the elements. */
+/* True if comparing the elements runs no user code. */
 static bool
 plain_elements_p(VALUE array)
 {
@@ -240,7 +240,7 @@ size_p(const mp_rule *rule, VALUE size)
     return RB_FIXNUM_P(size) && FIX2LONG(size) >= rule->min && FIX2LONG(size) <= rule->max;
 }
 
-/* Applies a rule by means that may be code of the program. */
+/* Applies a rule that may run user code. */
 static VALUE
 call_rule(VALUE arg)
 {
@@ -271,7 +271,7 @@ failed(VALUE arg, VALUE error)
     return Qnil;
 }
 
-/* Applies a rule for which no code of the program is needed; false if it may be. */
+/* Applies a rule without user code. False if the rule may need some. */
 static bool
 applied_at_once_p(rule_call *call)
 {

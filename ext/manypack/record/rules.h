@@ -18,13 +18,13 @@ typedef enum {
     MP_RULE_LENGTH,   /* between min and max: characters, bytes, elements or pairs */
     MP_RULE_PATTERN,  /* a Regexp matches, and the text has at most max bytes */
     MP_RULE_UNIQUE,   /* no two elements of an Array are eql? */
-    MP_RULE_MULTIPLE, /* of min, or if that is 0 a callable knows of what */
-    MP_RULE_RANGE,    /* in a Range of anything */
+    MP_RULE_MULTIPLE, /* a multiple of min or, if that is 0, of what a callable knows */
+    MP_RULE_RANGE,    /* inside a Range */
     MP_RULE_CHECK,    /* a callable returns neither nil nor false */
-    MP_RULE_VIA,      /* a callable makes an object of a class of the value */
+    MP_RULE_VIA,      /* a callable converts the value to an object of a class */
 } mp_rule_kind;
 
-/* A step of a pattern without alternatives: so many characters of a set, which the next step cannot begin with. */
+/* A step of a pattern without alternatives: n characters of a set, none of which can begin the next step. */
 typedef struct {
     uint8_t set[16]; /* a bit for each ASCII character */
     uint32_t least, most;
@@ -34,9 +34,9 @@ typedef struct {
     mp_rule_kind kind;
     long min, max;
     VALUE object; /* the Regexp, the Range, or what is called */
-    VALUE steps;  /* PATTERN: mp_pattern_steps, packed, which match ASCII text; nil if that takes the Regexp */
+    VALUE steps;  /* PATTERN: mp_pattern_steps, packed, for ASCII text; nil if only the Regexp can match */
     VALUE klass;  /* VIA: the class of the objects */
-    VALUE dump;   /* VIA: what makes a value of an object again; nil without one */
+    VALUE dump;   /* VIA: converts an object back to a value; nil without one */
     VALUE words;  /* what is expected; CHECK: the whole sentence */
     VALUE code;   /* a Symbol, for errors */
 } mp_rule;
@@ -55,12 +55,12 @@ void mp_rules_free(mp_rules *rules);
 size_t mp_rules_memsize(const mp_rules *rules);
 
 /*
- * Applies the rules in turn. NULL if the value keeps all: *value is then what it was converted to. Otherwise the first
- * rule that is broken; *error is the StandardError that user code raised, if it did. *value must be on the C stack.
+ * Applies the rules in turn. Returns NULL if all hold: *value is then what it was converted to. Otherwise returns the
+ * first broken rule; *error is the StandardError that user code raised, if any. *value must be on the C stack.
  */
 const mp_rule *mp_rules_apply(const mp_rules *rules, VALUE *value, VALUE *error);
 
-/* The last VIA, which dumps; NULL without one. */
+/* The last VIA, which dumping uses; NULL without one. */
 const mp_rule *mp_rules_via(const mp_rules *rules);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 
-/* Calls visit with each reference to an object. */
+/* Calls visit with each reference from a shape to an object. */
 static void
 each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), VALUE owner)
 {
@@ -151,7 +151,7 @@ set_parts(const mp_shapes *shapes, mp_shape *shape, VALUE indices)
     shape->count = (uint32_t)n;
 }
 
-/* The heads with which a literal or an object of a class may begin. */
+/* The kinds of head with which a literal, or an object of a class, may begin. */
 static uint32_t
 heads_of(VALUE object)
 {
@@ -174,7 +174,7 @@ heads_of_all(VALUE literals)
 }
 
 /*
- * The heads of MessagePack's own types that become objects of a class or module. MP_EXT if there are none; otherwise
+ * The kinds of head, exts aside, that become objects of a class or module. MP_EXT if there are none; otherwise
  * mp_load_ext tries an ext last.
  */
 static uint32_t
@@ -351,7 +351,9 @@ symbols_p(VALUE literals)
     return false;
 }
 
-/* True if an ext may become an object of a shape: not of a range, list or map. For an ANY_OF, see set_any_of. */
+/*
+ * True if an ext may become an object that a shape takes: not for a range, list or map. For an ANY_OF, see set_any_of.
+ */
 static bool
 takes_exts_p(const mp_shape *shape)
 {
@@ -469,7 +471,7 @@ set_any_of(mp_shape *shape)
 }
 
 /*
- * A RULED accepts what its part accepts, and an ext of which the codec may make an object for it. It is dumped as its
+ * A RULED accepts what its part accepts, and an ext that the codec may turn into such an object. It is dumped as its
  * part, unless it converts objects.
  */
 static void
@@ -483,7 +485,10 @@ set_ruled(mp_shape *shape)
     shape->dumps = shape->converts ? 0 : part->dumps;
 }
 
-/* Sets what a shape has of its parts. They come first: in a recursive type, one may have a lower index. */
+/*
+ * Sets the fields that a shape takes over from its parts, after those of the parts: in a recursive type, a part may
+ * have a lower index than the shape.
+ */
 static void
 set_of_parts(mp_shape *shape)
 {
@@ -525,7 +530,7 @@ mp_shape_record(const mp_shape *shape)
     return shape->record;
 }
 
-/* True for an object that a Hash finds without calling user code. */
+/* True for an object that a Hash can look up without calling user code. */
 static bool
 plain_tag_p(VALUE value)
 {
@@ -635,7 +640,7 @@ rest_of(const mp_record *record)
     return NULL;
 }
 
-/* The heads of the objects that a shape lets mp_encode pack. For a CLASS, see fits_class_p in dump.c. */
+/* The kinds of head of objects that a shape lets mp_encode pack. For a CLASS, see fits_class_p in dump.c. */
 static uint32_t
 dumps_of(const mp_shape *shape)
 {
@@ -653,7 +658,7 @@ dumps_of(const mp_shape *shape)
     }
 }
 
-/* Sets the summary of all shapes, and the fields of Records that depend on all shapes. */
+/* Sets the fields of mp_shapes and of its Records that depend on all shapes. */
 static void
 set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 {

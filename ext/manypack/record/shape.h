@@ -75,14 +75,14 @@ typedef struct mp_shape mp_shape;
 
 typedef struct {
     const mp_shape *shape;
-    VALUE name;          /* of the member, a Symbol */
+    VALUE name;          /* name of the member, a Symbol */
     VALUE key;           /* the key that dump writes; for paths */
-    VALUE symbol;        /* the same as a Symbol; Qundef without one, or if the key is never read */
+    VALUE symbol;        /* the same key as a Symbol; Qundef without one, or if the key is never read */
     VALUE default_value; /* Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
     bool load_only;      /* dump never writes it */
     VALUE omitted;       /* dump leaves the field out if it has this value; Qundef without one */
-    ID reader;           /* the instance variable (MP_BUILD_IVARS) or the method that has the value */
+    ID reader;           /* reads the value: an instance variable (MP_BUILD_IVARS) or a method */
     int slot;            /* the member's index in its class, or among the arguments of new */
     const mp_field_key *written; /* key in the table; NULL for a field that holds the unknown pairs */
 } mp_field;
@@ -101,11 +101,11 @@ typedef struct {
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
     const mp_shape *rest; /* the MAP type of that field; NULL if its type does not restrict the pairs */
     mp_field_table keys;
-    const mp_rules *rules; /* of its shape; NULL without any */
+    const mp_rules *rules; /* the rules of its shape; NULL without any */
     mp_field_table dump_only; /* the keys of fields that are never read */
     bool views;     /* its objects may have Views inside */
-    bool chosen;    /* dump chooses the fields when it has their values, which may be those of methods */
-    bool new_seen;  /* klass.new was Ruby's own when the first object was made; Ractors write only true */
+    bool chosen;    /* dump needs the values, maybe from methods, to know which fields it writes */
+    bool new_seen;  /* klass.new was Ruby's own for the first object; only ever set to true, so Ractors may share it */
 } mp_record;
 
 struct mp_shape {
@@ -115,16 +115,16 @@ struct mp_shape {
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: tags, else, untagged */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
-    VALUE expected;         /* the same for whoever sent the message */
+    VALUE expected;         /* the same, in words for the sender of the message */
     VALUE bounds;           /* INTEGER, FLOAT: the range in such words; TAGGED: the tags; else 0 or nil */
     VALUE klass;            /* CLASS; UNNAMED: nil for a name */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
     mp_literals literals;   /* ENUM */
-    mp_rules rules;         /* RULED, RECORD: what the value must keep after it is loaded */
+    mp_rules rules;         /* RULED, RECORD: the rules for the loaded value */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag, or the Symbol :first; else 0 */
     bool tag_first;         /* TAGGED: the tag is the first element of arrays */
     const mp_shape *otherwise; /* TAGGED: for objects with an unknown tag, and for those without; NULL without else */
-    const mp_shape *untagged;  /* TAGGED: for objects without a tag, if not otherwise; or NULL */
+    const mp_shape *untagged;  /* TAGGED: for objects without a tag, instead of otherwise; NULL without one */
     mp_choices choices;     /* ANY_OF: the Records of which a map is one; none if at most one part takes maps */
     VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
     VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
@@ -133,9 +133,9 @@ struct mp_shape {
     double least, most;     /* FLOAT */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
-    bool takes_text;        /* in JSON, text says such an object: a BYTES, a Time, or what may be one of them */
-    bool takes_exts;        /* an object that the codec makes of an ext may be of the shape's class */
-    bool converts;          /* RULED; ANY_OF with such a part: rules make other objects of values */
+    bool takes_text;        /* in JSON, text may stand for such an object: a BYTES, a Time, or a type that has one */
+    bool takes_exts;        /* the codec may turn an ext into an object of the shape's class */
+    bool converts;          /* RULED, or ANY_OF with such a part: a rule converts values */
     bool widens;            /* ANY_OF: a part turns integers into Floats, so integers try the other parts first */
     mp_record *record;      /* RECORD */
 };
@@ -169,19 +169,25 @@ mp_kind_bit(mp_kind kind)
 /* The mp_build for a name, a Symbol, that Record#build returns. */
 mp_build mp_build_of(VALUE name);
 
-/* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one, maybe RULED; NULL without one. */
+/*
+ * The Record in a part of a TAGGED: the part is that Record or an ANY_OF that has it, maybe within a RULED. NULL
+ * without one.
+ */
 const mp_record *mp_shape_record(const mp_shape *shape);
 
 /* The index of the tag that equals a value; MP_FIELD_NONE without one. */
 uint32_t mp_shape_tag_number(const mp_shape *shape, VALUE value);
 
-/* A field's key, a String in UTF-8 or an Integer of 64 bits, be it read or only written; NULL without one. */
+/*
+ * Finds the field of a key, a UTF-8 String or an Integer of 64 bits, whether it is read or only written; NULL without
+ * one.
+ */
 const mp_field_key *mp_record_find_key(const mp_record *record, VALUE key);
 
 /* The field that has the tag key; MP_FIELD_NONE without one. */
 uint32_t mp_record_tag_field(const mp_record *record, VALUE tag_key);
 
-/* True if the object from at to end is the tag key of a TAGGED. */
+/* True if the packed object from at to end is the tag key of a TAGGED. */
 bool mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end);
 
 /*

@@ -16,10 +16,10 @@
 typedef struct {
     VALUE codec; /* 0 until the shapes are compiled */
     VALUE nodes; /* the nodes that they are compiled from */
-    VALUE base;  /* DefaultFactory's codec that `codec` was made from, to notice that it changed; or nil */
+    VALUE base;  /* DefaultFactory's codec from which `codec` was made, to notice changes; or nil */
     mp_shapes shapes;
-    bool checks;   /* checks what it dumps, by default */
-    bool collects; /* reports all errors of a message, at every door */
+    bool checks;   /* whether dump checks what it wrote, by default */
+    bool collects; /* whether all errors of a message are reported */
 } compiled_type;
 
 static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
@@ -113,7 +113,7 @@ renewed_types(VALUE base)
     return types;
 }
 
-/* For a new Type, which no other Ractor has seen. */
+/* Initializes a new Type, which no other Ractor has seen. */
 static void
 copy_collects(VALUE from, VALUE to)
 {
@@ -133,8 +133,8 @@ renewed(VALUE self, VALUE base)
 }
 
 /*
- * Sets *self to the Type with the current ext types. That is another Type, and making it runs user code, if the Type
- * was given no Codec and types were registered on DefaultFactory since.
+ * Sets *self to the Type with the current ext types. If the Type has no Codec and types were registered on
+ * DefaultFactory since it was made, that is another Type, and making it runs user code.
  */
 static const compiled_type *
 up_to_date(VALUE *self)
@@ -146,7 +146,9 @@ up_to_date(VALUE *self)
     return type_get(*self);
 }
 
-/* ArgumentError if the Type has a name that no class has. Ractors write only false here. */
+/*
+ * ArgumentError if the Type contains a name that no class has. The flag is only ever cleared, so Ractors may share it.
+ */
 static MP_NOINLINE void
 check_names(VALUE self, const compiled_type *type)
 {
@@ -154,7 +156,7 @@ check_names(VALUE self, const compiled_type *type)
     ((compiled_type *)type)->shapes.named = false;
 }
 
-/* up_to_date, and checks the names: for loading or dumping. */
+/* up_to_date and check_names, before loading or dumping. */
 static const compiled_type *
 current(VALUE *self)
 {
@@ -164,10 +166,13 @@ current(VALUE *self)
     return type;
 }
 
-/* How many laid-over Types are kept for each Type, and for how many Types. */
+/* How many combined Types are kept for each Type, and for how many Types. */
 enum { FRONTS_MAX = 4, TYPES_MAX = 256 };
 
-/* This Ractor's Hash from a Type to an Array of the same Type with other codecs, of fronts, laid over its own. */
+/*
+ * This Ractor's Hash from a Type to an Array of combined Types: the same Type, with the codec of a caller laid over its
+ * own.
+ */
 static VALUE
 laid_over_types(void)
 {
@@ -210,7 +215,7 @@ with_codec(VALUE self, const mp_codec *codec, VALUE called)
     return type;
 }
 
-/* True if the codec of a front is only a default: it has the ext types of DefaultFactory or none, and no options. */
+/* True if the codec of a caller is only a default: it has the ext types of DefaultFactory or none, and no options. */
 static bool
 default_p(const mp_codec *front)
 {
@@ -218,8 +223,8 @@ default_p(const mp_codec *front)
 }
 
 /*
- * current, with the codec of a front laid over the Type's own, as in Arguments.loader: the ext types of DefaultFactory
- * change nothing.
+ * current, with the codec of a caller laid over the Type's own, as in Arguments.loader: the ext types of
+ * DefaultFactory change nothing.
  */
 static const compiled_type *
 current_within(VALUE *self, const mp_codec *front)
@@ -429,8 +434,8 @@ rb_type_loads_p(VALUE self, VALUE bytes)
 }
 
 /*
- * The most levels for loading or dumping inside of `depth` levels: those that the front allows (most) and, unless the
- * front set max_depth itself, no more than the Type allows below `depth`.
+ * The maximum depth for loading or dumping inside of `depth` levels: what the caller allows (most) and, unless the
+ * caller set max_depth itself, no more than the Type allows below `depth`.
  */
 static uint32_t
 max_depth_within(const mp_options *own, const mp_options *front, uint32_t most, uint32_t depth)
@@ -521,8 +526,8 @@ dumped(VALUE self, const compiled_type *type, VALUE object, const mp_codec *code
 }
 
 /*
- * Packs an object inside of `depth` levels of a front, with the front's codec laid over that of the Type. Loads the
- * bytes as a check if the Type checks anyway or if check is true.
+ * Packs an object inside of `depth` levels, with the codec of the caller laid over that of the Type. Loads the bytes as
+ * a check if the Type checks anyway or if check is true.
  */
 static VALUE
 dumped_within(VALUE self, VALUE object, const mp_codec *front, uint32_t depth, bool body, bool check, mp_notes *notes)
@@ -535,7 +540,7 @@ dumped_within(VALUE self, VALUE object, const mp_codec *front, uint32_t depth, b
     type = current_within(&self, front);
     codec = *mp_codec_get(type->codec);
     codec.options.max_depth = max_depth_within(&codec.options, &front->options, mp_encoder_containers(front), depth);
-    /* the front sorts its whole message later, except the bodies of exts */
+    /* the caller sorts its whole message later, except the bodies of exts */
     if (!body && front->options.canonical) codec.options.canonical = false;
     bytes = dumped(self, type, object, &codec, depth, check, codec.options.canonical ? NULL : notes);
     RB_GC_GUARD(owner);
