@@ -179,16 +179,16 @@ rb_codec_from_json(int argc, VALUE *argv, VALUE self)
 
 /* --- many texts -------------------------------------------------------------------------------------- */
 
-/* A run over the texts in one String: those before `done` are packed. */
+/* Packs the texts in one String, one after the other; those before `done` are packed. */
 typedef struct {
     mp_json_packer t;
     mp_json_origin origin;
-    mp_json_origin place; /* of the text that is yielded, which starts at `from` */
+    mp_json_origin place; /* place in the io of the text that is yielded, which starts at `from` */
     const uint8_t *from;
     const uint8_t *done;
     bool last; /* no more bytes come */
     bool each; /* yields the bytes of each text; otherwise the output is that of all */
-    bool places; /* and its line, its text, and what was before it */
+    bool places; /* with its line, its text, and its place in the io */
 } text_run;
 
 /*

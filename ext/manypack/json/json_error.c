@@ -58,7 +58,7 @@ quoted(const mp_json_packer *t, const uint8_t *p)
     return p == end && end < t->c.end ? rb_str_cat_cstr(text, "...") : text;
 }
 
-/* An exceeded limit: its option, the amount allowed, and the object that exceeds it. */
+/* Describes an exceeded limit: its option, the amount allowed, and the object that exceeds it. */
 typedef struct {
     const char *option, *what;
     uint64_t allowed;

@@ -44,7 +44,7 @@ void mp_known_keys_init(mp_known_keys *known, const uint8_t *text);
 uint16_t mp_known_key_find(mp_known_keys *known, unsigned depth, const uint8_t *bytes, size_t n,
                            const uint8_t *in_text);
 
-/* True if n bytes are equal. At least 8 bytes must be readable at both places. */
+/* True if the n bytes at both places are equal. */
 MP_INLINE bool
 mp_same_bytes(const uint8_t *one, const uint8_t *other, size_t n)
 {

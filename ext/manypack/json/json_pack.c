@@ -235,7 +235,7 @@ find_twice(mp_json_packer *t, const mp_tape_entry *keys, uint32_t n)
     }
 }
 
-/* The pairs of a map, as they were in the output, and its noted keys. */
+/* A copy of the pairs of a map in the output, and its noted keys. */
 typedef struct {
     mp_json_packer *t;
     const mp_tape_entry *keys;

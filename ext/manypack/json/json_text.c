@@ -20,7 +20,7 @@
 #include "json/decimal.h"
 #include "json/json_write.h"
 
-/* The containers that are written: PAIRS is a map as a list of pairs, PAIR one of them, OPENED an opened bin. */
+/* Kinds of containers in the text: PAIRS is a map as a list of pairs, PAIR one of them, OPENED an opened bin. */
 typedef enum { ARRAY, MAP, PAIRS, PAIR, OPENED } place;
 
 static const char *const CLOSING[] = {[ARRAY] = "]", [MAP] = "}", [PAIRS] = "]}", [PAIR] = "]", [OPENED] = "}"};
@@ -311,7 +311,7 @@ push_frame(writer *w, frame inner)
     w->first = true;
 }
 
-/* True if the next map has keys that are alike. */
+/* True if the next map was noted to have keys that are alike. */
 static bool
 alike_p(writer *w, size_t number)
 {

@@ -12,14 +12,14 @@
 /* An open container. The message itself has a frame, too. */
 typedef struct {
     const uint8_t *head;
-    size_t keys;   /* of a map: how many keys of maps around it are noted */
+    size_t keys;   /* of a map: how many keys of the maps around it are noted */
     uint32_t left; /* elements or pairs to come, while a container inside it is open */
     bool map;
 } frame;
 
 /*
  * The position of the loop. It stays in registers, because only inline functions get a pointer to it; other functions
- * use the writer's members.
+ * use the members of the writer.
  */
 typedef struct {
     const uint8_t *p;
@@ -309,7 +309,7 @@ write_float_key(mp_json_writer *w)
     return status;
 }
 
-/* Notes the key that was written last by its text without escapes, of which there are only those of slashes. */
+/* Notes the key that was written last, by its text without escapes. Only slashes can be escaped here. */
 static void
 note_other_key(mp_json_writer *w, size_t from)
 {
@@ -326,7 +326,7 @@ note_other_key(mp_json_writer *w, size_t from)
     mp_json_noted_note(&w->keys, from, w->to, (size_t)(plain - w->to));
 }
 
-/* Writes a key that is no str, as the String that Ruby makes of the object. */
+/* Writes a key that is no str as its to_s. */
 static MP_NOINLINE mp_status
 write_other_key(mp_json_writer *w, mp_kind kind, bool timestamp)
 {

@@ -24,8 +24,8 @@ double mp_real(const mp_decimal_text *text);
 enum { MP_MANTISSA_BITS = 52, MP_DOUBLE_BIAS = 1023, MP_DOUBLE_INFINITE = 0x7ff };
 
 /*
- * digits, of which the highest bit is set, times 10^exponent: its first 128 bits. False if they may be too few. The
- * algorithm needs powers that are rounded down, only those from 10^-27 to 10^-1 are rounded up.
+ * Multiplies digits, whose highest bit is set, by 10^exponent; keeps the first 128 bits. False if they may be too few.
+ * The algorithm needs powers that are rounded down; only those from 10^-27 to 10^-1 are rounded up.
  */
 MP_INLINE bool
 mp_real_scaled(uint64_t digits, int64_t exponent, uint64_t *high, uint64_t *low)

@@ -57,7 +57,7 @@ raise_refused(const mp_json_writer *w, mp_status status, mp_blame blame)
 
 /* --- one message ------------------------------------------------------------------------------------- */
 
-/* Raises what unpacking raises if the options of a codec refuse a message. */
+/* Raises what unpacking raises for a message that the options of a codec refuse. */
 static void
 check_options(mp_slice slice, const mp_codec *codec)
 {
