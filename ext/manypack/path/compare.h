@@ -11,10 +11,10 @@
 /* Reads the object at an offset, which must be inside the message. DecodeError if it is incomplete. */
 mp_value mp_value_read(mp_peek *peek, size_t at);
 
-/* The value of an object that a function returned. The value must stay on the caller's stack. */
+/* Makes a value of an object that a function returned. The value must stay on the caller's stack. */
 mp_value mp_value_of(VALUE obj, VALUE nothing);
 
-/* The object as View#[] returns it, or the argument nothing. Refreshes the peek. root is the View of the message. */
+/* Returns the object as View#[] does, or the argument nothing. Refreshes the peek. root is the View of the message. */
 VALUE mp_value_object(mp_peek *peek, VALUE root, const mp_value *value, VALUE nothing);
 
 /* Compares as the standard says, and values that JSON does not have as docs/paths.md says. Refreshes the peek. */

@@ -135,7 +135,7 @@ key_over(descent *d, size_t at, bool *same)
     return end;
 }
 
-/* The range of a container's parts that the selector selects by position. */
+/* The range of elements or pairs that the selector selects by position. */
 static mp_slice_range
 range_of(const descent *d, const mp_head *head)
 {
@@ -155,7 +155,10 @@ range_of(const descent *d, const mp_head *head)
     }
 }
 
-/* The offset of the value if its key must be compared as an object; 0 if there is none, or if bytes are enough. */
+/*
+ * Compares a key as an object if bytes are not enough. Returns the offset of its value; 0 if the key does not match, or
+ * if bytes are enough.
+ */
 static size_t
 value_by_object(descent *d, const mp_head *head, size_t at)
 {
@@ -268,7 +271,9 @@ set_bits(uint8_t *bits, size_t from, size_t to)
     for (from += bytes * CHAR_BIT; from < to; from++) bits[from / CHAR_BIT] |= (uint8_t)(1u << from % CHAR_BIT);
 }
 
-/* A hidden String for the segment `step`, with a bit for each byte that the first segment `..` has walked over. */
+/*
+ * Returns a hidden String for the segment `step`, with a bit for each byte that the first segment `..` has walked over.
+ */
 static VALUE
 covered_by(mp_search *s, long step)
 {

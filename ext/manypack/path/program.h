@@ -96,7 +96,7 @@ struct mp_condition {
     bool logical;           /* MP_CALL_USER: the result is a condition */
     bool quick;             /* COMPARE: a key in `wanted` with a literal */
     uint32_t count;
-    mp_condition **parts;   /* the conditions inside a condition; the operands of a comparison or call */
+    mp_condition **parts;   /* first of the conditions inside a condition, or of the operands of a comparison or call */
     mp_query *query;        /* EXISTS, QUERY */
     mp_value literal;       /* LITERAL */
     const uint8_t *takes;   /* MP_CALL_USER: for each operand an mp_argument */

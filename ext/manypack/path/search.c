@@ -72,7 +72,10 @@ found(mp_search *s, size_t at, size_t end, const mp_way *up)
 
 /* --- one selector ----------------------------------------------------------------------------------- */
 
-/* The way to the object at the cursor. key is the offset of its key in a map. */
+/*
+ * Makes the way to the object at the cursor: the keys and indices that lead to it. key is the offset of its key in a
+ * map.
+ */
 static mp_way
 way_to(const mp_way *up, const mp_cursor *cursor, size_t key, uint64_t index)
 {
@@ -278,7 +281,7 @@ search_forwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long step
     }
 }
 
-/* First notes the offsets of all elements, because only a forward walk finds them. */
+/* Searches elements from the last to the first. First notes all offsets, because only a forward walk finds them. */
 static void
 search_backwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long step, const mp_way *up)
 {

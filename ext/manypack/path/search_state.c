@@ -110,7 +110,7 @@ mp_way_keys(mp_search *s, const mp_way *way)
         rb_ary_push(keys, way->map ? mp_peek_key(s->peek, (size_t)way->at) : ULL2NUM(way->at));
     }
     if (way) before = way->before;
-    if (before && !RARRAY_LEN(keys)) return before; /* the path was counted when `..` found the value */
+    if (before && !RARRAY_LEN(keys)) return before; /* `..` counted the path when it found the value */
     keys = rb_ary_reverse(keys);
     if (before) keys = rb_ary_plus(before, keys);
     count_path(s, keys);

@@ -418,7 +418,7 @@ same_key_p(const mp_changes *changes, uint32_t one, uint32_t other)
     return mp_key_compare(&a, &b) == 0;
 }
 
-/* Sets *own likewise for the new key of a renamed pair. */
+/* Sets *own in the same way for the new key of a renamed pair. */
 static void
 only_take(const mp_changes *changes, const mp_change **own, const mp_change *change)
 {
@@ -545,7 +545,10 @@ change_kind(VALUE change)
     return kind == ID2SYM(rb_intern("renamed")) ? MP_RENAME : MP_SET;
 }
 
-/* What a Change has, as a change of that kind needs it: user code may have made the Change, and change it meanwhile. */
+/*
+ * The value of a Change, converted to what a change of that kind needs: user code may have made the Change, and change
+ * it meanwhile.
+ */
 static VALUE
 value_of(VALUE change, mp_change_kind kind)
 {
@@ -558,7 +561,7 @@ value_of(VALUE change, mp_change_kind kind)
     return RB_TYPE_P(value, T_STRING) ? rb_str_new_frozen(value) : value;
 }
 
-/* More Changes inside one another are one that has itself. */
+/* Changes nested deeper than this contain themselves. */
 enum { MANY_CHANGES = 100 };
 
 static mp_change

@@ -16,7 +16,7 @@
 /* A growing array: a few items on the C stack, more in memory that the collector marks. */
 typedef struct {
     void *items;
-    VALUE memory; /* 0 while the items are on the C stack */
+    VALUE memory; /* the memory of the items; 0 while they are on the C stack */
     uint32_t count, room;
 } mp_list;
 
@@ -42,7 +42,7 @@ typedef enum {
     MP_SET, MP_REMOVE, MP_CALL, MP_INSERT, MP_RENAME,
     MP_APPEND, /* an INSERT whose last step is MP_END */
     MP_KEEP,   /* renamed to the key that it has */
-    MP_TAKE,   /* a renamed pair gets this key: the walk looks for it, because the map must not have it already */
+    MP_TAKE,   /* the new key of a renamed pair: the walk looks for it, because the map must not have it already */
 } mp_change_kind;
 
 /* A key or an index: an object, or n bytes of a text. */
@@ -88,7 +88,7 @@ typedef struct {
     mp_change few[6];
 } mp_changes;
 
-/* Takes the pairs of a Hash. Runs no code of the user's. */
+/* Takes the pairs of a Hash. Runs no user code. */
 void mp_changes_init(mp_changes *changes, VALUE view, VALUE hash);
 
 /* Makes the list. removed is View::REMOVED. TypeError or ArgumentError for an invalid path. */
@@ -106,13 +106,15 @@ uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 /* Puts the parts of a sorted range into the order in which they were given. */
 void mp_changes_sort_by_order(mp_changes *changes, mp_range r);
 
-/* Where the changes of a key start in a sorted range; `hi` if there is none. Allocates nothing. */
+/* Finds where the changes of a key start in a sorted range; `hi` if there is none. Allocates nothing. */
 uint32_t mp_changes_find(const mp_changes *changes, mp_range r, const mp_key *key);
 
 /* The changes of a sorted range that have the same step as the one at `from`, which is the first of them. */
 mp_range mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from);
 
-/* The changes of the value itself. ArgumentError if two of them exclude each other. */
+/*
+ * Splits changes into those of the value itself and those inside it. ArgumentError if two of them exclude each other.
+ */
 mp_own_changes mp_changes_own(const mp_changes *changes, mp_range r);
 
 /* ArgumentError if two changes of a value that is not in the message, or of something inside it, exclude each other. */

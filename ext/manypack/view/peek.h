@@ -21,7 +21,7 @@ typedef struct {
     VALUE codec_object;
     const mp_codec *codec;
     VALUE index;          /* of the message; or 0 */
-    VALUE memory;         /* owns the memory of a deep walk; else 0 */
+    VALUE memory;         /* owns the memory for a deep walk; 0 without one */
     bool unique_keys;     /* a key that its map has twice is an error when it is found */
     bool alone;           /* the message must end after its object; not checked yet */
     bool outermost;       /* the container opened last is the whole message */
