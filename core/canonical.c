@@ -114,7 +114,7 @@ put_head(uint8_t *to, const object *o)
       case MP_FLOAT64: return put_real(to, real_of(o));
       case MP_UINT:
       case MP_INT: return put_integer(to, o);
-      default: return mp_put_byte(to, *o->at); /* one byte is the only form */
+      default: return mp_put_byte(to, *o->at); /* one byte has only one form */
     }
 }
 
@@ -203,7 +203,7 @@ cursor_turn(cursor *c, const node *nodes)
 
 /* --- the order of keys ------------------------------------------------------------------------------ */
 
-/* The type of a kind, as the first of the kinds with that type. */
+/* The type of a kind: the first kind of that type. */
 static mp_kind
 type_of(mp_kind kind)
 {

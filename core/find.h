@@ -29,7 +29,7 @@
 #include "skip.h"
 #include "tape.h"
 
-/* The bytes to search, and the means to skip containers in them. */
+/* The bytes to search, and what helps to skip containers in them. */
 typedef struct {
     const uint8_t *bytes;
     size_t size;

@@ -290,7 +290,7 @@ mp_block_join(mp_block first, unsigned n, mp_block then)
     return _mm_or_si128(_mm_and_si128(mp_block_first(n), first), _mm_andnot_si128(mp_block_first(n), then));
 }
 
-/* The number of 16 digits that the first n are, at most 16, and then zeros. Joins pairs, then fours, then eights. */
+/* The number with the first n digits, at most 16, followed by zeros. Joins pairs, then fours, then eights. */
 MP_INLINE uint64_t
 mp_block_number(mp_block digits, unsigned n)
 {

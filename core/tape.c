@@ -368,7 +368,7 @@ leaf_accepted_p(const mp_check *checks, const uint8_t *head, const uint8_t *end,
     }
 }
 
-/* The same for a container that holds `held` objects. */
+/* True if no check refuses a container that holds `held` objects. False also if mp_check_head has to decide. */
 MP_INLINE bool
 container_accepted_p(const strider *s, const uint8_t *head, uint64_t held, const mp_tape *tape)
 {

@@ -47,7 +47,7 @@ mp_trail_go_on(mp_trail *trail, size_t offset)
     return mp_trail_walk(trail);
 }
 
-/* Moves a cursor, which has just opened the ith container, to the object at a place. */
+/* Moves a cursor, which has just opened the ith container, to the object at a given position. */
 static void
 pass_to(mp_trail *trail, uint32_t i, mp_cursor *cursor, uint32_t place)
 {

@@ -57,7 +57,10 @@ NORETURN(void mp_raise_unknown_ext(int type, size_t offset, mp_message message))
 /* input is the String that starts with the object, or 0. If it looks like another format, the error says so. */
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset, VALUE input));
 
-/* The end of an error message, which names the format that the input looks like; empty if it looks like MessagePack. */
+/*
+ * Returns the end of an error message, which names the format that the input looks like; empty if it looks like
+ * MessagePack.
+ */
 VALUE mp_likeness(VALUE input);
 
 NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message message));

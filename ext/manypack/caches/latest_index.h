@@ -19,7 +19,7 @@ typedef struct {
     const uint8_t *bytes; /* of the message */
     size_t size;
     VALUE message;        /* immutable; its bytes stay where they are */
-    VALUE index;          /* Qtrue after one look without an Index; 0 if nothing is remembered */
+    VALUE index;          /* the Index; Qtrue after one look without one; 0 if nothing is remembered */
     uint32_t max_depth;   /* the limit that the Index was made for */
     bool found;           /* a View found it since the last collection */
     size_t kept;          /* the last collection that kept it */

@@ -1,4 +1,4 @@
-/* The cold half of the packed Symbols: Symbols that are not at home, or not in the cache yet. */
+/* The slow path of the packed Symbols: Symbols that are not at home, or not in the cache yet. */
 #include "caches/packed_symbols.h"
 
 MP_STATIC_ASSERT(a_packed_symbol_is_an_entry, sizeof(mp_packed_symbol) <= MP_CACHE_ENTRY_MAX);

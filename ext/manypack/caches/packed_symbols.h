@@ -33,7 +33,7 @@ mp_packed_symbols_home(const mp_packed_symbols *cache, VALUE symbol)
     return mp_cache_table_index(&cache->table, symbol);
 }
 
-/* The cold half of mp_packed_symbols_find: searches all places. Adds a Symbol that is not there. */
+/* The slow path of mp_packed_symbols_find: searches all places. Adds a Symbol that is not there. */
 const mp_packed_symbol *mp_packed_symbols_search(mp_packed_symbols *cache, VALUE symbol, VALUE *name);
 
 /*

@@ -40,7 +40,7 @@ typedef struct {
 /* The state of the current Ractor, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
 
-/* The seldom needed members of the current Ractor, created at the first call. NoMemoryError. */
+/* The rarely needed members of the current Ractor , created at the first call. NoMemoryError. */
 mp_seldom *mp_ractor_seldom(void);
 
 bool mp_main_ractor_p(void);

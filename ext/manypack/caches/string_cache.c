@@ -1,4 +1,4 @@
-/* The cold half of the caches of Strings: searches all places, makes missing objects, and bypasses the cache. */
+/* The slow path of the caches of Strings: searches all places, makes missing objects, and bypasses the cache. */
 #include "caches/string_cache.h"
 
 #include "core/utf8.h"
@@ -109,7 +109,7 @@ whole_match_p(const mp_string_entry *entry, const uint8_t *p, size_t len)
     return memcmp(RSTRING_PTR(string), p, len) == 0;
 }
 
-/* Finds the object for the bytes that `wanted` describes, in any of its four places; 0 if it is in none. */
+/* Finds the object for the bytes that `wanted` describes, in any of its four places; 0 without one. */
 static VALUE
 find(mp_cache_table *table, const mp_string_entry *wanted, const uint8_t *p, size_t len)
 {

@@ -91,7 +91,7 @@ mp_string_near(const mp_cache_table *table, const uint8_t *p, size_t len, mp_str
     return 0;
 }
 
-/* The cold halves of the two functions below: search all places, and make missing objects. */
+/* The slow paths of the two functions below: search all places, and make missing objects. */
 VALUE mp_key_cache_search(mp_string_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 VALUE mp_value_cache_search(mp_string_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 

@@ -1,7 +1,7 @@
 /* Remembers a Ractor's last walks to offsets in messages. */
 #include "caches/trails.h"
 
-/* How many messages may be walked in alternation, such as two Views side by side. */
+/* How many messages may take turns, such as two Views side by side. */
 #define TRAILS 4
 
 /* Up to this offset, walking again is as fast as remembering the walk. */

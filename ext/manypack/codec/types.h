@@ -31,9 +31,9 @@ typedef struct {
 typedef struct {
     rb_atomic_t holders; /* number of Codecs and Factories that hold the registry */
     mp_type *all;        /* first the packers, then the unpackers, each in order of registration */
-    size_t packers;      /* number of packers */
-    size_t count;        /* of all */
-    bool withheld;       /* by mp_types_withhold */
+    size_t packers;      /* the number of packers */
+    size_t count;        /* the number of packers and unpackers */
+    bool withheld;       /* some handlers were removed by mp_types_withhold */
     const mp_type *symbol, *integer; /* the packers of Symbol and of oversized Integer; NULL if not registered */
     uint16_t place[256]; /* for each type from -128 on: the number of its unpacker, from 1; or 0 */
 } mp_types;

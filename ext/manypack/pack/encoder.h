@@ -21,17 +21,17 @@
  */
 typedef struct {
     mp_out out;              /* first, because mp_encoder_grow casts it to the encoder */
-    VALUE str;               /* of the window; 0 while it is not on a String */
-    VALUE buffer;            /* of the window; 0 while it is not on a Buffer */
+    VALUE str;               /* the String with the window; 0 while the window is elsewhere */
+    VALUE buffer;            /* the Buffer with the window; 0 while the window is elsewhere */
     VALUE packer;            /* for user code to write to; 0 until user code runs. Its Buffer is `buffer` */
     const mp_codec *codec;
     const mp_place *place;
     mp_ractor *ractor;       /* of the current Ractor; NULL until needed */
-    VALUE last_class;        /* of the last foreign object, and its ext type or NULL */
+    VALUE last_class;        /* class of the last foreign object, and its ext type or NULL */
     const mp_type *last_type;
-    VALUE attached_class;    /* of the last object with an attached Record, and its Type; 0 before the first */
+    VALUE attached_class;    /* class of the last object with an attached Record, and its Type; 0 before the first */
     VALUE attached_type;
-    mp_notes notes;          /* on objects that user code wrote */
+    mp_notes notes;          /* notes on objects that user code wrote */
     bool keeps_notes;        /* for a Packer that gets a copy of the bytes */
     uint32_t depth, max_depth;
 } mp_encoder;

@@ -37,7 +37,7 @@ typedef struct {
     uint8_t *start;
 } short_write;
 
-/* The cold half of short_reserve: all checks, and room for n bytes. */
+/* The slow path of short_reserve: all checks, and room for n bytes. */
 static MP_NOINLINE void
 short_prepare(VALUE self, size_t n)
 {
@@ -125,7 +125,7 @@ write_fixnum_checked(VALUE self, VALUE number)
     return write_fixnum_on(&w, number);
 }
 
-/* The cold half is a function of its own, so this one saves no registers, which would be half of its cost. */
+/* The slow path is a function of its own, so this one saves no registers, which would be half of its cost. */
 static VALUE
 write_fixnum(VALUE self, VALUE number)
 {

@@ -71,8 +71,8 @@ typedef struct {
     size_t start, size; /* the messages in bytes; the last one may be incomplete */
     VALUE codec, stop;
     size_t origin; /* offset of the first byte in the whole input */
-    size_t offset; /* of the current message in the whole input */
-    size_t length; /* of the current message */
+    size_t offset; /* offset of the current message in the whole input */
+    size_t length; /* size of the current message */
     size_t passed; /* messages before the current one */
 } mp_batch;
 

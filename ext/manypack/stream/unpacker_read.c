@@ -33,7 +33,7 @@ typedef struct {
     bool yielding;        /* each is running, perhaps its block */
     bool plain;           /* read_plain is at work */
     bool begun;           /* read_plain has begun the object */
-    mp_kind kind;         /* of the container whose header is read */
+    mp_kind kind;         /* kind of the container whose header is read */
     uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
     mp_decoder first;     /* of read_plain */
@@ -581,7 +581,7 @@ keep_inner(mp_stream *u)
     mp_unpacker_keep_for_bodies(inner);
 }
 
-/* The cold half of mp_unpacker_read. */
+/* The slow path of mp_unpacker_read. */
 static MP_NOINLINE VALUE
 read_long(VALUE self, mp_stream *u)
 {

@@ -88,7 +88,7 @@ true_of_next_p(stream_search *s)
     return result;
 }
 
-/* Of an array with a 32-bit count. */
+/* The head of an array with a 32-bit count, and its size. */
 enum { GROUP_HEAD = 0xdd, GROUP_HEAD_SIZE = 5 };
 
 /* Writes the count of the array whose head is at `start`. Removes the array if it is empty. */

@@ -177,7 +177,7 @@ node_new(tally *t, uint16_t *place, uint32_t around, uint32_t hash, key k)
     return number;
 }
 
-/* The node of a key in another one. */
+/* Finds or adds the node for a key inside another node. */
 static uint32_t
 node_of(tally *t, uint32_t around, key k)
 {

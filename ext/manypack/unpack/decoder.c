@@ -1,4 +1,4 @@
-/* The cold half of a decoder: grows the value stack, protects the source from user code, and raises errors. */
+/* The slow paths of a decoder: grows the value stack, protects the source from user code, and raises errors. */
 #include "unpack/decoder.h"
 
 MP_NOINLINE void

@@ -1,4 +1,4 @@
-/* The cold half of the value stack: the move to a block. */
+/* The slow path of the value stack: the move to a block. */
 #include "unpack/value_stack.h"
 
 void

@@ -12,7 +12,7 @@
 typedef struct {
     VALUE *values;
     size_t capacity;
-    volatile VALUE owner; /* owns the block; 0 while the values are on the C stack */
+    volatile VALUE owner; /* the object that owns the block; 0 while the values are on the C stack */
 } mp_value_stack;
 
 /* Words of the C stack that a call lends to a value stack until the call ends or the stack outgrows them. */
@@ -39,7 +39,7 @@ mp_value_stack_memsize(const mp_value_stack *stack)
     return stack->owner ? stack->capacity * sizeof(VALUE) : 0;
 }
 
-/* The cold half of mp_value_stack_cleanup. */
+/* The slow path of mp_value_stack_cleanup. */
 void mp_value_stack_free(mp_value_stack *stack);
 
 /* Frees the block now instead of leaving it to the collector. Afterwards the stack has no words. */
