@@ -246,7 +246,7 @@ module Manypack
     def to_a(source = (whole = true), **options)
       Arguments.refuse_block(self, :to_a) if block_given?
       return [self] if whole && options.empty?
-      raise ArgumentError, "no source given" if whole
+      raise ArgumentError, "no source given: pass packed bytes, a View, an IO or an Unpacker" if whole
 
       view = view_of(source, options)
       return Internal.search(view, steps, max_looks, :array) if view

@@ -108,7 +108,7 @@ module Manypack
     # <code>Circle.record</code> is its Record.
     def self.define(types = nil, **members, &block)
       base, members, options = Arguments.at_the_call { Members.given(types, members) }
-      raise ArgumentError, "a member to_msgpack would be what packs the object" if members.key?(:to_msgpack)
+      raise ArgumentError, "no member can be to_msgpack: that packs the object" if members.key?(:to_msgpack)
 
       Arguments.at_the_call { Members.refuse_options(members) }
 
@@ -156,7 +156,7 @@ module Manypack
     end
 
     def self.tagged_union(tag_key, types, other, untagged)
-      raise ArgumentError, "expected a Hash of tags and types" if types.empty?
+      raise ArgumentError, "expected tags and types, as in \"circle\" => CIRCLE" if types.empty?
 
       raise ArgumentError, "expected one tag key, got #{tag_key.inspect}" if tag_key.is_a?(Array)
 
@@ -351,7 +351,7 @@ module Manypack
     #
     #   POINT.array.dump(Point.new(1.0, 2.0)).bytesize #=> 19
     def array
-      raise ArgumentError, "a lazy Record is a map" if form == :lazy
+      raise ArgumentError, "a lazy Record is a map: call array without lazy" if form == :lazy
 
       copy(form: :array)
     end
@@ -364,7 +364,7 @@ module Manypack
     #   LAZY_POINT = POINT.lazy
     #   LAZY_POINT.load(POINT.dump(Point.new(1.0, 2.0))).x #=> 1.0
     def lazy
-      raise ArgumentError, "a lazy Record is a map" if form == :array
+      raise ArgumentError, "a lazy Record is a map: call lazy without array" if form == :array
 
       copy(form: :lazy)
     end
@@ -511,7 +511,7 @@ module Manypack
 
     def check_form(form, options, presence)
       if form == :lazy && options.unknown.is_a?(Hash)
-        raise ArgumentError, "a lazy Record cannot collect unknown keys"
+        raise ArgumentError, "a lazy Record cannot collect unknown keys: leave out unknown: {into: ...}"
       end
       return unless form != :map && presence.one_way?
 

@@ -614,7 +614,7 @@ rb_internal_registers_p(VALUE self, VALUE codec, VALUE klass_or_type, VALUE pack
     size_t i = RTEST(packers) ? 0 : types->packers, end = RTEST(unpackers) ? types->count : types->packers;
 
     if (!RB_INTEGER_TYPE_P(klass_or_type) && !module_p(klass_or_type)) {
-        rb_raise(rb_eArgError, "class or type id");
+        rb_raise(rb_eArgError, "expected a class or type id, got %" PRIsVALUE, rb_obj_class(klass_or_type));
     }
     while (i < end && !registers_p(&types->all[i], klass_or_type, RTEST(exact))) i++;
     RB_GC_GUARD(codec);

@@ -306,7 +306,7 @@ stick(run *r)
     VALUE error = rb_errinfo(); /* nil if the exception's own initialize threw */
 
     if (NIL_P(error)) {
-        error = rb_exc_new_cstr(rb_eRuntimeError, "the Unpacker does not know where the next object starts");
+        error = rb_exc_new_cstr(rb_eRuntimeError, "the Unpacker does not know where the next object starts: reset it");
     }
     RB_OBJ_WRITE(r->self, &r->u->more->sticky_error, error);
 }

@@ -45,7 +45,7 @@ module Manypack
       #
       #   Manypack::Path::Function.new(:value) { |text| text.is_a?(String) ? text.upcase : Manypack::Path::NOTHING }
       def initialize(*takes, returns: :value, &block)
-        raise ArgumentError, "a function needs a block" unless block
+        raise ArgumentError, "a function needs a block, such as { |value| value > 1 }" unless block
         raise ArgumentError, "unknown types of arguments: #{takes.inspect}" unless (takes - TYPES).empty?
         raise ArgumentError, "unknown type of a result: #{returns.inspect}" unless %i[value logical].include?(returns)
 

@@ -163,10 +163,10 @@ module Manypack
         # Makes objects of the classes of a union dump by it.
         def install_union(union)
           spec = Type.const_get(:Spec).inner(union.spec)
-          raise ArgumentError, "objects have the tags of Records as arrays only in the union" if spec[1] == :first
+          raise ArgumentError, "dump Records as arrays by the union: only there have they tags" if spec[1] == :first
 
           records = records_of(spec)
-          raise ArgumentError, "no class has a tag in the union" if records.empty?
+          raise ArgumentError, "the union has no tag for a class, so there is nothing to attach" if records.empty?
 
           records.each { |record| check_union(record.klass) }
           records.each do |record|

@@ -21,7 +21,9 @@ module Manypack
         def of(klass, names)
           raise ArgumentError, "#{klass.inspect} is no class" unless klass.is_a?(Class)
           return ordinary(klass, names) unless filled?(klass)
-          raise ArgumentError, "#{klass.inspect} has no members" unless klass.respond_to?(:members)
+          unless klass.respond_to?(:members)
+            raise ArgumentError, "#{klass.inspect} has no members: pass a class that #{klass.inspect} made"
+          end
 
           constructor(klass, klass.members)
           [data?(klass) ? :data : :struct, klass.members]

@@ -127,7 +127,7 @@ module Manypack
 
       def of_object(schema, pointer)
         return record(schema, pointer) if schema.key?("properties")
-        refuse("is of an object with properties", "#{pointer}/required") unless required(schema, pointer).empty?
+        refuse("needs properties beside it", "#{pointer}/required") unless required(schema, pointer).empty?
 
         others = schema.fetch("additionalProperties", true)
         others == true ? Hash : { String => type(others, "#{pointer}/additionalProperties") }
@@ -208,7 +208,7 @@ module Manypack
 
       def refuse_others(schema, known, pointer)
         other = (schema.keys - known - ANNOTATIONS).first
-        refuse("no Type says that", "#{pointer}/#{other}") if other
+        refuse("no Type can express that", "#{pointer}/#{other}") if other
       end
 
       def refuse(why, pointer)

@@ -316,7 +316,7 @@ module Manypack
       end
 
       def binary(text)
-        text.ascii_only? ? text : raise(::ArgumentError, "JSON has no binary Strings")
+        text.ascii_only? ? text : raise(::ArgumentError, "JSON has no binary Strings: a literal or default has one")
       end
 
       # Returns a value as JSON expresses it. Raises ArgumentError if JSON has no such value.

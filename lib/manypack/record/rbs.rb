@@ -35,7 +35,7 @@ module Manypack
 
       # Returns the declaration of the class, as far as the Record knows it.
       def declaration(record)
-        name = record.klass.name or raise ::ArgumentError, "#{record.klass.inspect} has no name to declare"
+        name = record.klass.name or raise ::ArgumentError, "#{record.klass.inspect} has no name: put it in a constant"
         types = record.types.transform_values { |type| expression(type.spec, [record]) }
         lines = [*types.map { |member, type| member_line(record, member, type) }, *initializer(record, types),
                  *additions(record, name)]

@@ -60,7 +60,7 @@ module Manypack
       Arguments.at_the_call do
         constraints = options.slice(*Rules::NAMES)
         types += Spec.braceless(options) if options.size > constraints.size
-        raise ArgumentError, "expected at least one type" if types.empty?
+        raise ArgumentError, "expected at least one type, as in Manypack::Type[Integer, nil]" if types.empty?
 
         spec = types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types)
         Spec.made_of(Rules.constrained(spec, constraints), types)
