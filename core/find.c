@@ -98,7 +98,7 @@ mp_cursor_next(mp_cursor *cursor)
     uint64_t held;
 
     if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
-    else if (mp_leaf_over(&p, end)) step = MP_STEP_LEAF;
+    else if (mp_skip_leaf(&p, end)) step = MP_STEP_LEAF;
     if (step == MP_STEP_LEAF) cursor->at = (size_t)(p - look->bytes);
     else status = step == MP_STEP_CONTAINER ? skip_container(cursor) : skip_by_head(cursor);
     if (MP_LIKELY(status == MP_OK)) cursor->left--;
@@ -106,7 +106,7 @@ mp_cursor_next(mp_cursor *cursor)
 }
 
 mp_status
-mp_cursor_pass(mp_cursor *cursor, uint64_t n)
+mp_cursor_skip(mp_cursor *cursor, uint64_t n)
 {
     mp_status status = MP_OK;
 
@@ -116,7 +116,7 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
         cursor->left -= n;
         return status;
     }
-    while (status == MP_OK && (n = mp_cursor_leaves_over(cursor, n)) > 0) {
+    while (status == MP_OK && (n = mp_cursor_skip_leaves(cursor, n)) > 0) {
         status = mp_cursor_next(cursor);
         n--;
     }
@@ -196,7 +196,7 @@ skip_value(mp_cursor *cursor)
     if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
     left = mp_declared_objects(head.kind, head.n);
     if (look->tape && left > FEW_OBJECTS) return mp_cursor_next(cursor);
-    left = mp_leaves_over(&p, end, left);
+    left = mp_skip_leaves(&p, end, left);
     if (look->tape && (left || p > look->bytes + look->tape->at)) return mp_cursor_next(cursor);
     if (left) {
         status = walk_on(cursor, 1, p, left);
@@ -234,7 +234,7 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
             *value = (size_t)(p - bytes);
             if (which == MP_FIND_FIRST) break;
         }
-        if (MP_LIKELY(mp_leaf_over(&p, end))) {
+        if (MP_LIKELY(mp_skip_leaf(&p, end))) {
             cursor->left--;
             continue;
         }
@@ -320,7 +320,7 @@ mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
             status = skip_other_key(cursor, wanted, last, values);
             if (MP_UNLIKELY(status != MP_OK)) break;
         }
-        if (!mp_cursor_leaves_over(cursor, 1)) continue;
+        if (!mp_cursor_skip_leaves(cursor, 1)) continue;
         status = skip_value(cursor);
     }
     return status;

@@ -64,23 +64,23 @@ mp_status mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset);
 mp_status mp_cursor_next(mp_cursor *cursor);
 
 /* Skips n objects, or all objects that are left. */
-mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
+mp_status mp_cursor_skip(mp_cursor *cursor, uint64_t n);
 
-/* Moves *p over at most n leaves, up to the first object that mp_leaf_over refuses. Returns how many are left. */
+/* Moves *p over at most n leaves, up to the first object that mp_skip_leaf refuses. Returns how many are left. */
 MP_INLINE uint64_t
-mp_leaves_over(const uint8_t **p, const uint8_t *end, uint64_t n)
+mp_skip_leaves(const uint8_t **p, const uint8_t *end, uint64_t n)
 {
-    while (n && mp_leaf_over(p, end)) n--;
+    while (n && mp_skip_leaf(p, end)) n--;
     return n;
 }
 
 /* The same from a cursor on, in whose container at least n objects are left. */
 MP_INLINE uint64_t
-mp_cursor_leaves_over(mp_cursor *cursor, uint64_t n)
+mp_cursor_skip_leaves(mp_cursor *cursor, uint64_t n)
 {
     const uint8_t *const bytes = cursor->look->bytes;
     const uint8_t *p = bytes + cursor->at;
-    uint64_t left = mp_leaves_over(&p, bytes + cursor->look->size, n);
+    uint64_t left = mp_skip_leaves(&p, bytes + cursor->look->size, n);
 
     cursor->at = (size_t)(p - bytes);
     cursor->left -= n - left;

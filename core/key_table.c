@@ -137,10 +137,10 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
     while (cursor->left && status == MP_OK) {
         size_t from = cursor->at;
 
-        if (mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
+        if (mp_cursor_skip_leaves(cursor, 1)) status = mp_cursor_next(cursor);
         if (status != MP_OK) break;
         status = add(table, cursor->look, from, cursor->at);
-        if (status == MP_OK && mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
+        if (status == MP_OK && mp_cursor_skip_leaves(cursor, 1)) status = mp_cursor_next(cursor);
     }
     return status;
 }

@@ -41,7 +41,7 @@ mp_places_fill(const mp_places *places, mp_look *look)
         mp_cursor_open(&cursor, look, tape->entries[entry].offset);
         cursor.near = entry + 1;
         while (place < places->first[entry + 1]) {
-            mp_cursor_pass(&cursor, MP_PLACES_STEP);
+            mp_cursor_skip(&cursor, MP_PLACES_STEP);
             places->at[place++] = (uint32_t)cursor.at;
         }
     }
@@ -57,5 +57,5 @@ mp_places_go(const mp_places *places, uint32_t entry, mp_cursor *cursor, uint32_
         cursor->at = places->at[first + place - 1];
         cursor->left -= (uint64_t)place * MP_PLACES_STEP;
     }
-    return mp_cursor_pass(cursor, n - place * MP_PLACES_STEP);
+    return mp_cursor_skip(cursor, n - place * MP_PLACES_STEP);
 }

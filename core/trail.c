@@ -49,7 +49,7 @@ mp_trail_go_on(mp_trail *trail, size_t offset)
 
 /* Moves a cursor, which has just opened the ith container, to the object at a given position. */
 static void
-pass_to(mp_trail *trail, uint32_t i, mp_cursor *cursor, uint32_t place)
+skip_to(mp_trail *trail, uint32_t i, mp_cursor *cursor, uint32_t place)
 {
     mp_trail_mark none = {.map = 0}, *mark = trail->marks ? &trail->marks[i] : &none;
     uint32_t map = trail->tape.entries[i].offset;
@@ -57,9 +57,9 @@ pass_to(mp_trail *trail, uint32_t i, mp_cursor *cursor, uint32_t place)
     if (mark->at && mark->map == map && mark->place <= place) {
         cursor->at = mark->at;
         cursor->left -= mark->place;
-        mp_cursor_pass(cursor, place - mark->place);
+        mp_cursor_skip(cursor, place - mark->place);
     } else {
-        mp_cursor_pass(cursor, place);
+        mp_cursor_skip(cursor, place);
     }
     *mark = (mp_trail_mark){.map = map, .place = place, .at = (uint32_t)cursor->at};
 }
@@ -75,7 +75,7 @@ mp_trail_step_at(mp_trail *trail, uint32_t i, uint64_t *left)
     if (!map_p(tape, i)) return (mp_trail_step){.kind = MP_ARRAY, .index = place};
     mp_look_init(&look, tape->bytes, tape->at, left, mp_trail_places(trail));
     mp_cursor_open(&cursor, &look, tape->entries[i].offset);
-    pass_to(trail, i, &cursor, place - 1);
+    skip_to(trail, i, &cursor, place - 1);
     return (mp_trail_step){
         .kind = MP_MAP,
         .key = cursor.at,

@@ -335,7 +335,7 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
  * the end also if its size is in a field, or if it is an empty container.
  */
 MP_INLINE bool
-mp_leaf_over(const uint8_t **p, const uint8_t *end)
+mp_skip_leaf(const uint8_t **p, const uint8_t *end)
 {
     const uint8_t *next = *p;
     uint64_t held;

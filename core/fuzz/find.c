@@ -39,8 +39,8 @@ descends(mp_look *look, const mp_cursor *cursor, uint64_t n)
     mp_cursor inner = opened(look, cursor->at);
 
     if (inner.kind != MP_ARRAY && inner.kind != MP_MAP) return;
-    ENSURE(mp_cursor_pass(&inner, n) == MP_OK, "%" PRIu64, n);
-    ENSURE(mp_cursor_pass(&inner, inner.left) == MP_OK && inner.at == end_of(look, cursor->at), "%zu", inner.at);
+    ENSURE(mp_cursor_skip(&inner, n) == MP_OK, "%" PRIu64, n);
+    ENSURE(mp_cursor_skip(&inner, inner.left) == MP_OK && inner.at == end_of(look, cursor->at), "%zu", inner.at);
 }
 
 /* Checks the objects of the container at a place. */
@@ -54,7 +54,7 @@ passes_each(mp_look *look, size_t at)
         size_t from = each.at;
         mp_cursor nth = opened(look, at);
 
-        ENSURE(mp_cursor_pass(&nth, n) == MP_OK && nth.at == from && nth.left == each.left, "%" PRIu64, n);
+        ENSURE(mp_cursor_skip(&nth, n) == MP_OK && nth.at == from && nth.left == each.left, "%" PRIu64, n);
         descends(look, &each, n % 3);
         ENSURE(mp_cursor_next(&each) == MP_OK && each.at == end_of(look, from), "%zu", from);
     }
@@ -137,7 +137,7 @@ finds_each(mp_look *look, size_t map)
 
     while (cursor.left) {
         finds_key(look, map, cursor.at);
-        mp_cursor_pass(&cursor, 2);
+        mp_cursor_skip(&cursor, 2);
     }
 }
 
@@ -180,7 +180,7 @@ stumbles(mp_look *look)
 
     if (mp_cursor_open(&cursor, look, 0) != MP_OK || !cursor.left) return;
     if (cursor.kind == MP_MAP) stumbles_together(look, &key, mp_find(&cursor, &key, MP_FIND_LAST, &value));
-    else mp_cursor_pass(&cursor, UINT64_MAX);
+    else mp_cursor_skip(&cursor, UINT64_MAX);
     ENSURE(look->blame <= look->size && cursor.at <= look->size, "%zu", look->blame);
 }
 

@@ -24,7 +24,7 @@ mp_json_expected(mp_json_cursor *c, const char *expected, const uint8_t *at)
 }
 
 const uint8_t *
-mp_json_pass_line_space(const mp_json_cursor *c, const uint8_t *p)
+mp_json_skip_line_space(const mp_json_cursor *c, const uint8_t *p)
 {
     while (p < c->end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
     return p;
@@ -195,7 +195,7 @@ mp_json_unescape(mp_json_cursor *c, const mp_json_string *string, uint8_t *to, s
  * shifts out those after the digits, so that zeros lead: branches on the number of digits would be mispredicted.
  */
 MP_INLINE const uint8_t *
-pass_digits(const uint8_t *p, const uint8_t *end, uint64_t *number)
+skip_digits(const uint8_t *p, const uint8_t *end, uint64_t *number)
 {
     while (end - p >= 8) {
         uint64_t word = mp_load64(p) ^ MP_EACH_BYTE('0');
@@ -240,7 +240,7 @@ read_real(mp_json_cursor *c, const uint8_t *p, const uint8_t *digits, uint64_t n
     if (*p == '.') {
         const uint8_t *point = p;
 
-        p = pass_digits(point + 1, c->end, &number);
+        p = skip_digits(point + 1, c->end, &number);
         if (p == point + 1) return mp_json_expected(c, "a digit", p);
         text.exponent = -(int64_t)(p - point - 1);
         text.count = (size_t)(p - digits) - 1;
@@ -293,7 +293,7 @@ mp_json_read_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number)
     digits = p;
     number->from = from;
     number->magnitude = 0;
-    p = pass_digits(p, c->end, &number->magnitude);
+    p = skip_digits(p, c->end, &number->magnitude);
     if (p == digits) return mp_json_expected(c, negative ? "a digit" : "a value", negative ? p : from);
     if (*digits == '0' && p - digits > 1) return mp_json_fail(c, MP_JSON_NUMBER, from);
     if (p < c->end && (*p == '.' || (*p | 0x20) == 'e')) {

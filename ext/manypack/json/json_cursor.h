@@ -41,14 +41,14 @@ const uint8_t *mp_json_fail(mp_json_cursor *c, mp_json_fault fault, const uint8_
 /* Sets the fault MP_JSON_EXPECTED. If `at` is the end, more bytes might resolve it. */
 const uint8_t *mp_json_expected(mp_json_cursor *c, const char *expected, const uint8_t *at);
 
-const uint8_t *mp_json_pass_line_space(const mp_json_cursor *c, const uint8_t *p);
+const uint8_t *mp_json_skip_line_space(const mp_json_cursor *c, const uint8_t *p);
 
 /* Skips white space. Returns the end if nothing else follows. */
 MP_INLINE const uint8_t *
 mp_json_space(const mp_json_cursor *c, const uint8_t *p)
 {
     if (MP_LIKELY(p < c->end && *p > ' ')) return p;
-    if (MP_UNLIKELY(c->lines)) return mp_json_pass_line_space(c, p);
+    if (MP_UNLIKELY(c->lines)) return mp_json_skip_line_space(c, p);
     if (c->end - p > 1 && p[1] > ' ') return mp_scan_plain_space(p, p + 1);
     return mp_scan_space(p, c->end);
 }

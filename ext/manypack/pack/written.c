@@ -119,10 +119,10 @@ head_passed(check *c, bool *opened)
 
 /* Skips one object. MP_E_TRUNCATED if it is incomplete. */
 static mp_status
-pass_object(check *c)
+skip_object(check *c)
 {
     c->open = 0;
-    if (!c->notes && mp_leaf_over(&c->at, c->end)) return MP_OK;
+    if (!c->notes && mp_skip_leaf(&c->at, c->end)) return MP_OK;
     do {
         uint32_t levels;
         bool opened = false;
@@ -144,7 +144,7 @@ mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, b
 
     if (from == to) return several ? MP_WROTE_WHOLE : MP_WROTE_NOTHING;
     do {
-        mp_status status = pass_object(&c);
+        mp_status status = skip_object(&c);
 
         if (status == MP_E_TRUNCATED) return MP_WROTE_PART;
         if (status == MP_E_DEPTH) return MP_WROTE_TOO_DEEP;

@@ -181,7 +181,7 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
         if (s->peek->codec->options.last_key && opened.kind == MP_MAP) *cursor = opened; /* compared as an object */
         else cursor->left--;
     }
-    if (wanted && !s->stopped) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
+    if (wanted && !s->stopped) mp_peek_check(s->peek, mp_cursor_skip(cursor, cursor->left));
     return cursor->at;
 }
 
@@ -255,9 +255,9 @@ append_row(mp_search *s, const mp_cursor *opened, const mp_segment *segment)
 
 /* Moves the cursor to an element and sets *index to it. */
 static void
-pass_to(mp_search *s, mp_cursor *cursor, uint64_t *index, uint64_t element)
+skip_to(mp_search *s, mp_cursor *cursor, uint64_t *index, uint64_t element)
 {
-    mp_peek_check(s->peek, mp_cursor_pass(cursor, element - *index));
+    mp_peek_check(s->peek, mp_cursor_skip(cursor, element - *index));
     *index = element;
     mp_search_inside(s, cursor->at);
 }
@@ -271,7 +271,7 @@ search_forwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long step
         bool more = slice.high - i > slice.step;
         mp_way way;
 
-        pass_to(s, cursor, &index, i);
+        skip_to(s, cursor, &index, i);
         way = way_to(up, cursor, 0, i);
         mp_search_look(s, cursor->at);
         cursor->at = mp_search_from(s, cursor->at, step, more, &way);
@@ -290,10 +290,10 @@ search_backwards(mp_search *s, mp_cursor *cursor, mp_slice_range slice, long ste
     size_t *places;
 
     /* The head declares more elements than there are bytes: skipping them raises before memory is allocated. */
-    if (count > cursor->look->size) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
+    if (count > cursor->look->size) mp_peek_check(s->peek, mp_cursor_skip(cursor, cursor->left));
     places = ALLOCV_N(size_t, memory, (size_t)count);
     for (i = 0; i < count; i++) {
-        pass_to(s, cursor, &index, slice.low + i * slice.step);
+        skip_to(s, cursor, &index, slice.low + i * slice.step);
         places[i] = cursor->at;
     }
     while (i-- && !s->stopped) {

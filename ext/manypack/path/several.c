@@ -221,7 +221,7 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
         cursor.at = visit_with(peek, cursor.at, next, count, wanted || (waiting && cursor.left > 1), depth);
         cursor.left--;
     }
-    if (wanted) mp_peek_check(peek, mp_cursor_pass(&cursor, cursor.left));
+    if (wanted) mp_peek_check(peek, mp_cursor_skip(&cursor, cursor.left));
     return cursor.at;
 }
 

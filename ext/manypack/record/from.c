@@ -476,7 +476,7 @@ take_unknown(mp_loader *l, mp_record_walk *walk, VALUE key, VALUE value)
 
 /* True if the second value of a field is to be ignored. */
 static MP_NOINLINE bool
-pass_second(mp_loader *l)
+skip_second(mp_loader *l)
 {
     const mp_options *options = mp_loader_options(l);
 
@@ -499,7 +499,7 @@ take_field(VALUE key, VALUE value, VALUE arg)
     }
     field = &walk->record->fields[number];
     walk->place.key = field->key;
-    if (MP_UNLIKELY(mp_record_values(l, walk)[number] != Qundef) && pass_second(l)) return ST_CONTINUE;
+    if (MP_UNLIKELY(mp_record_values(l, walk)[number] != Qundef) && skip_second(l)) return ST_CONTINUE;
     l->field = number;
     mp_record_set(l, walk, number, from_value(l, field->shape, value));
     l->field = MP_FIELD_NONE;

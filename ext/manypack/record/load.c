@@ -295,7 +295,7 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
             if (mp_record_unknown_pair(l, walk, key_at)) load_rest_pair(l, walk);
             continue;
         }
-        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef) && mp_record_pass_second(l, walk)) continue;
+        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef) && mp_record_skip_second(l, walk)) continue;
         field = &walk->record->fields[key->field];
         l->field = key->field;
         walk->place.key = field->key;
@@ -481,7 +481,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
       case MP_FORM_ARRAY: load_elements(l, &walk, n); break;
       case MP_FORM_LAZY:
         if (l->eager) load_pairs(l, &walk, n);
-        else mp_record_pass_over(l, &walk, n, check_replaced);
+        else mp_record_skip_pairs(l, &walk, n, check_replaced);
         break;
     }
     if (shape->record->form == MP_FORM_LAZY && !l->eager) {
@@ -502,7 +502,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
  * the same bytes again. From the second level on, an Index remembers where containers end, unless the message is short.
  */
 static void
-prepare_to_pass(mp_loader *l)
+prepare_to_find(mp_loader *l)
 {
     size_t at = (size_t)(l->d.at - l->d.start), end = (size_t)(l->d.end - l->d.start);
 
@@ -514,7 +514,7 @@ prepare_to_pass(mp_loader *l)
 
 /* Skips a container by the Index. False if the Index lacks it: then the bytes are malformed, and a walk says where. */
 static bool
-pass_by_index(mp_loader *l)
+skip_by_index(mp_loader *l)
 {
     mp_tape *tape = mp_view_index_tape(l->passed, l->passed_part);
     uint32_t near = 0;
@@ -527,13 +527,13 @@ pass_by_index(mp_loader *l)
 
 /* Skips a value that may contain a tag. */
 static void
-pass_over(mp_loader *l)
+skip_in_search(mp_loader *l)
 {
     mp_wire_row row;
     bool container = l->passed && mp_row_read(l->d.at, l->d.end, &row) == MP_OK &&
                      (row.kind == MP_ARRAY || row.kind == MP_MAP) && mp_row_count(l->d.at, row);
 
-    if (!container || !pass_by_index(l)) mp_loader_skip(l);
+    if (!container || !skip_by_index(l)) mp_loader_skip(l);
 }
 
 /* Remembers how far a search went. */
@@ -570,11 +570,11 @@ choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
 
     if (choices->size > MP_CHOICES_STATE) state = ALLOCV_N(uint64_t, memory, choices->size);
     memcpy(state, choices->start, choices->size * sizeof(*state));
-    prepare_to_pass(l);
+    prepare_to_find(l);
     l->d.at += row.head;
     for (; n && state[0]; n--) { /* the first Record is complete, so the others do not matter */
         note_key(l, choices, state);
-        pass_over(l);
+        skip_in_search(l);
     }
     note_passed(l);
     l->d.at = at;
@@ -629,7 +629,7 @@ mp_load_find_tag(mp_loader *l, const mp_shape *shape)
 
         mp_loader_skip(l);
         if (mp_shape_tag_key_at_p(shape, key_at, l->d.at)) return true;
-        pass_over(l);
+        skip_in_search(l);
     }
     return false;
 }
@@ -647,7 +647,7 @@ search_tag(mp_loader *l, const mp_shape *shape)
         l->d.at += row.head;
         return found;
     }
-    prepare_to_pass(l);
+    prepare_to_find(l);
     found = mp_load_find_tag(l, shape);
     note_passed(l);
     return found;

@@ -160,7 +160,7 @@ mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
 /* --- duplicate and missing fields ------------------------------------------------------------------- */
 
 bool
-mp_record_pass_second(mp_loader *l, const mp_record_walk *walk)
+mp_record_skip_second(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_options *options = mp_loader_options(l);
 
@@ -244,8 +244,8 @@ mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk)
 /* --- lazily ----------------------------------------------------------------------------------------- */
 
 void
-mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
-                    void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field))
+mp_record_skip_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n,
+                     void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field))
 {
     for (; n; n--) {
         const uint8_t *key_at = l->d.at;
@@ -256,7 +256,7 @@ mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
             continue;
         }
         if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) {
-            if (mp_record_pass_second(l, walk)) continue;
+            if (mp_record_skip_second(l, walk)) continue;
             replaced(l, walk, key->field);
         }
         mp_record_set(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));

@@ -100,7 +100,7 @@ const mp_field_key *mp_record_dump_only_key(mp_loader *l, const mp_record_walk *
  * Called before the value of a field that already has one. If the first one counts, skips the second and returns true.
  * With unique_keys, raises: the key must be an alias, because equal keys were refused before.
  */
-bool mp_record_pass_second(mp_loader *l, const mp_record_walk *walk);
+bool mp_record_skip_second(mp_loader *l, const mp_record_walk *walk);
 
 /* True for the tag key of a union that chose the Record, or that objects of its class have everywhere. */
 bool mp_record_tag_key_p(const mp_record_walk *walk, VALUE key);
@@ -124,10 +124,10 @@ void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
  * Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. Calls `replaced` when a field's key is
  * repeated, before its first offset is overwritten.
  */
-void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
-                         void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field));
+void mp_record_skip_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n,
+                          void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field));
 
-/* Makes the LazyRecord after mp_record_pass_over; nil if errors of it were kept. */
+/* Makes the LazyRecord after mp_record_skip_pairs; nil if errors of it were kept. */
 VALUE mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk);
 
 #endif

@@ -171,7 +171,7 @@ walk_deepen(mp_stream *u)
 }
 
 void
-mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why)
+mp_stream_skip_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why)
 {
     mp_walk *walk = &u->more->walk;
 
@@ -184,7 +184,7 @@ mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values,
 }
 
 void
-mp_stream_begin_pass(mp_stream *u, mp_position why)
+mp_stream_begin_skip(mp_stream *u, mp_position why)
 {
     walk_start(u, u->more->outer.objects + 1);
     u->more->message = u->origin;
@@ -338,7 +338,7 @@ slice_append(mp_stream *u, size_t n)
 }
 
 bool
-mp_stream_pass_over(mp_stream *u)
+mp_stream_skip(mp_stream *u)
 {
     for (;;) {
         mp_blame here = mp_stream_front(u);

@@ -185,13 +185,13 @@ mp_stream_for_read(VALUE self)
  * Starts skipping the rest of an object that the decoder has begun: tree tells how far it got. The position becomes
  * `why`.
  */
-void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
+void mp_stream_skip_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
 
 /*
  * Continues skipping to the end of the object. False if the bytes end first. In MP_IN_SLICED, collects the bytes in
  * slice; d.holder must be the Unpacker. The stream must be grown.
  */
-bool mp_stream_pass_over(mp_stream *u);
+bool mp_stream_skip(mp_stream *u);
 
 /*
  * The bytes of the first chunk. The pointers are valid until the Buffer changes or anything allocates, because
@@ -221,7 +221,7 @@ bool mp_stream_reads_exactly_p(const mp_stream *u);
 void mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known);
 
 /* Starts skipping the next object. The position becomes `why`. */
-void mp_stream_begin_pass(mp_stream *u, mp_position why);
+void mp_stream_begin_skip(mp_stream *u, mp_position why);
 
 /* The offset after the last complete object, where the next or the unfinished object starts. */
 size_t mp_stream_position(const mp_stream *u);

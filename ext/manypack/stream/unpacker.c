@@ -218,13 +218,13 @@ give_back_rest(const one_read *one)
 
 /* Skips the rest of the failed object, if its end can be found, and gives the bytes after it back to the io. */
 static VALUE
-pass_over_failed(VALUE arg)
+skip_failed(VALUE arg)
 {
     const one_read *one = (const one_read *)arg;
     const mp_stream *u = mp_stream_get(one->self);
 
     if (mp_stream_sticky_error(u)) return Qnil;
-    mp_unpacker_pass_over_failed(one->self);
+    mp_unpacker_skip_failed(one->self);
     if (u->position == MP_AT_OBJECT && !mp_stream_pending_p(u)) give_back_rest(one);
     return Qnil;
 }
@@ -242,7 +242,7 @@ read_the_one_ended(VALUE arg)
 
     if (MP_LIKELY(one->done) || u->running) return Qnil;
     if (!rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) mp_buffer_get(u->buffer)->io = Qnil;
-    rb_protect(pass_over_failed, arg, &state);
+    rb_protect(skip_failed, arg, &state);
     if (state && !rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) rb_jump_tag(state);
     return Qnil; /* rb_ensure restores the first error */
 }

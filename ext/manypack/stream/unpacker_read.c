@@ -179,8 +179,8 @@ read_on(run *r)
     do {
         if (MP_UNLIKELY(r->need && r->capped)) {
             /* Past max_bytes: skip the rest. mp_stream_check_max_bytes raises at the end of the object or the input. */
-            mp_stream_pass_over_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_FAILED);
-            mp_stream_pass_over(u);
+            mp_stream_skip_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_FAILED);
+            mp_stream_skip(u);
             return Qundef;
         }
         if (r->need) {
@@ -198,7 +198,7 @@ read_object(run *r)
 {
     VALUE obj;
 
-    if (mp_stream_passing_p(r->u) && !mp_stream_pass_over(r->u)) return Qundef;
+    if (mp_stream_passing_p(r->u) && !mp_stream_skip(r->u)) return Qundef;
     resume(r);
     obj = decode_front(r);
     return obj == Qundef ? read_on(r) : object_read(r, obj);
@@ -221,10 +221,10 @@ slice_object(run *r)
     mp_stream *u = r->u;
     VALUE bytes;
 
-    if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return Qundef;
-    if (u->position == MP_AT_OBJECT) mp_stream_begin_pass(u, MP_IN_SLICED);
+    if (mp_stream_passing_p(u) && !mp_stream_skip(u)) return Qundef;
+    if (u->position == MP_AT_OBJECT) mp_stream_begin_skip(u, MP_IN_SLICED);
     u->more->d.holder = r->self;
-    if (!mp_stream_pass_over(u)) return Qundef;
+    if (!mp_stream_skip(u)) return Qundef;
     bytes = u->more->slice;
     u->more->slice = 0;
     return rb_obj_freeze(bytes);
@@ -277,16 +277,16 @@ skip_body(void *arg)
 {
     mp_stream *u = ((run *)arg)->u;
 
-    if (u->position == MP_IN_FAILED && !mp_stream_pass_over(u)) return Qundef;
+    if (u->position == MP_IN_FAILED && !mp_stream_skip(u)) return Qundef;
     if (u->position == MP_IN_OBJECT) {
-        mp_stream_pass_over_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_SKIPPED);
+        mp_stream_skip_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
-        mp_stream_begin_pass(u, MP_IN_SKIPPED);
+        mp_stream_begin_skip(u, MP_IN_SKIPPED);
     } else {
         u->more->slice = 0;
         u->position = MP_IN_SKIPPED;
     }
-    return mp_stream_pass_over(u) ? Qnil : Qundef;
+    return mp_stream_skip(u) ? Qnil : Qundef;
 }
 
 static VALUE
@@ -325,7 +325,7 @@ after_error(run *r)
     stick(r); /* first: it stays if there is no memory to skip the rest */
     if (r->decoding && d->committed) {
         mp_stream_consume(u, mp_decoder_detach(d));
-        mp_stream_pass_over_rest(u, &d->tree, d->stack.values, MP_IN_FAILED);
+        mp_stream_skip_rest(u, &d->tree, d->stack.values, MP_IN_FAILED);
         if (mp_walk_object_passed(&u->more->walk)) mp_stream_at_object(u);
         u->more->sticky_error = 0;
     } else {
@@ -701,7 +701,7 @@ skip_in_chunk(mp_stream *u)
         return true;
     }
     if (!u->more) return false;
-    mp_stream_begin_pass(u, MP_IN_SKIPPED);
+    mp_stream_begin_skip(u, MP_IN_SKIPPED);
     status = mp_skip(&u->more->walk, &p, end);
     if (status == MP_OK || status == MP_E_TRUNCATED) mp_stream_consume(u, (size_t)(p - start));
     if (status != MP_E_TRUNCATED) mp_stream_at_object(u); /* after an error, let skip_body start again and raise it */
@@ -716,18 +716,18 @@ mp_unpacker_skip(VALUE self)
 }
 
 static VALUE
-pass_over_failed_body(void *arg)
+skip_failed_body(void *arg)
 {
     mp_stream *u = ((run *)arg)->u;
 
-    if (u->position == MP_IN_FAILED) mp_stream_pass_over(u);
+    if (u->position == MP_IN_FAILED) mp_stream_skip(u);
     return Qnil;
 }
 
 void
-mp_unpacker_pass_over_failed(VALUE self)
+mp_unpacker_skip_failed(VALUE self)
 {
-    run_with(self, pass_over_failed_body);
+    run_with(self, skip_failed_body);
 }
 
 /* --- headers ---------------------------------------------------------------------------------------- */
@@ -739,7 +739,7 @@ head_there(mp_stream *u)
     uint64_t need;
     mp_blame here;
 
-    if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return false;
+    if (mp_stream_passing_p(u) && !mp_stream_skip(u)) return false;
     if (u->position == MP_IN_OBJECT || u->position == MP_IN_SLICED) {
         rb_raise(rb_eRuntimeError, "an object was partly read: read continues it, skip and reset discard it");
     }

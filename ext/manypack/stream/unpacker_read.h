@@ -14,7 +14,7 @@ void mp_unpacker_each(VALUE self, bool strict);
 void mp_unpacker_skip(VALUE self);
 
 /* After a read that failed: skips the rest of the failed object, as the next read would. */
-void mp_unpacker_pass_over_failed(VALUE self);
+void mp_unpacker_skip_failed(VALUE self);
 
 /* Skips the next object if it is nil. Returns Qtrue if it was, otherwise Qfalse. */
 VALUE mp_unpacker_skip_nil(VALUE self);

@@ -81,7 +81,7 @@ pass_on(checker *c, const uint8_t **p, const uint8_t *end)
  * Walks over a head that began in the previous piece, on a copy of both parts. Sets *p to the next byte of this piece.
  */
 static mp_status
-pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
+skip_split_head(checker *c, const uint8_t **p, const uint8_t *end)
 {
     uint8_t both[2 * MP_HEAD_MAX];
     size_t before = c->head_size, more = (size_t)(end - *p) < MP_HEAD_MAX ? (size_t)(end - *p) : MP_HEAD_MAX;
@@ -120,7 +120,7 @@ rb_checker_pass(VALUE self, VALUE bytes)
     if (c->failed) return Qfalse;
     p = (const uint8_t *)RSTRING_PTR(bytes);
     end = p + RSTRING_LEN(bytes);
-    if (c->head_size && p < end) status = pass_split_head(c, &p, end);
+    if (c->head_size && p < end) status = skip_split_head(c, &p, end);
     if ((status == MP_OK || status == MP_E_TRUNCATED) && p < end) status = pass_on(c, &p, end);
     if (status == MP_E_TRUNCATED && p < end) {
         c->head_size = (size_t)(end - p);

@@ -315,7 +315,7 @@ find_element(mp_peek *peek, mp_cursor *cursor, VALUE key)
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
     mp_peek_check(peek, peek->index ? mp_view_index_go(peek->index, cursor, (uint32_t)n)
-                                    : mp_cursor_pass(cursor, (uint64_t)n));
+                                    : mp_cursor_skip(cursor, (uint64_t)n));
     return true;
 }
 

@@ -391,10 +391,10 @@ locate_elements(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
             missing = true;
             continue;
         }
-        mp_peek_check(&s->peek, mp_cursor_pass(cursor, first->rank - (n - cursor->left)));
+        mp_peek_check(&s->peek, mp_cursor_skip(cursor, first->rank - (n - cursor->left)));
         locate_value(s, part, cursor, head, cursor->at);
     }
-    mp_peek_check(&s->peek, mp_cursor_pass(cursor, cursor->left));
+    mp_peek_check(&s->peek, mp_cursor_skip(cursor, cursor->left));
     if (missing) add_parts(s, r, head, cursor->at, (int64_t)n);
 }
 

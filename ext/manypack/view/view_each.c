@@ -156,7 +156,7 @@ elements_of(mp_peek *peek, mp_cursor *cursor, VALUE view)
 
 /* Moves the cursor to the end of an array without containers, which can be built at once. False for other arrays. */
 static bool
-pass_leaves(mp_peek *peek, mp_cursor *cursor)
+skip_elements(mp_peek *peek, mp_cursor *cursor)
 {
     const mp_options *options = &peek->codec->options;
     mp_cursor leaf = *cursor;
@@ -185,7 +185,7 @@ rb_view_elements(VALUE self)
 
     at = mp_view_peek(self, &peek, MP_LOOK_FOR_ALL);
     mp_peek_open(&peek, &cursor, at);
-    elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, self);
+    elements = skip_elements(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, self);
     mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return elements;

@@ -255,11 +255,11 @@ dig_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
     d->found = SIZE_MAX;
     if (n < 0) n += size;
     if (n >= 0 && n < size) {
-        mp_peek_check(d->peek, mp_cursor_pass(cursor, (uint64_t)n));
+        mp_peek_check(d->peek, mp_cursor_skip(cursor, (uint64_t)n));
         cursor->at = dig_into(d, cursor->at, step + 1, wanted);
         cursor->left--;
     }
-    if (wanted) mp_peek_check(d->peek, mp_cursor_pass(cursor, cursor->left));
+    if (wanted) mp_peek_check(d->peek, mp_cursor_skip(cursor, cursor->left));
 }
 
 /* Takes a step in the container at `at`. If wanted, returns the offset after the container. */

@@ -159,7 +159,7 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     const view_index *index = index_get(self);
     uint32_t entry = n < MP_PLACES_MIN ? index->tape.count : mp_tape_entry_of(&index->tape, cursor->head);
 
-    return entry < index->tape.count ? mp_places_go(&index->places, entry, cursor, n) : mp_cursor_pass(cursor, n);
+    return entry < index->tape.count ? mp_places_go(&index->places, entry, cursor, n) : mp_cursor_skip(cursor, n);
 }
 
 /* --- keys of maps ------------------------------------------------------------------------------------- */
