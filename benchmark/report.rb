@@ -173,20 +173,6 @@ class Report
     draw("in-short", title) { |plot| plot.bars(groups) }
   end
 
-  # One number for each contender and direction, over all documents, data sets, messages, sizes and mutations, with the
-  # least of those.
-  def summary
-    rows = general_contenders.map do |contender|
-      [contender, *%w[unpack pack].flat_map { |operation| mean_and_least(all_ratios(operation, contender)) }]
-    end
-    Markdown.table(["", "unpack", "least", "pack", "least"], rows)
-  end
-
-  def mean_and_least(ratios)
-    least = ratios.min_by { |_, ratio| ratio.median }
-    [format("**%.2f**", Statistics.geometric_mean(ratios.map { |_, ratio| ratio.median })), told(*least)]
-  end
-
   # Where Manypack takes longer than another library in every round, in whatever was measured.
   def losses
     contenders = @results.measurements.map(&:contender).uniq.grep_v(OWN)
@@ -206,25 +192,12 @@ class Report
   end
 
   def told(name, ratio)
-    "#{ratio.clear? ? format("%.2f", ratio.median) : "about 1"} (#{name})"
+    "#{format("%.2f", ratio.median)} (#{name})"
   end
 
   # What nobody would use instead.
   OWN = /\A(#{Results::BASE}|read instead)\z/.freeze
   private_constant :OWN
-
-  GENERAL = %w[documents classics messages sizes mutations].freeze
-  private_constant :GENERAL
-
-  def general_contenders
-    GENERAL.product(%w[unpack pack]).flat_map { |group, operation| @results.others(group, operation) }.uniq
-  end
-
-  def all_ratios(operation, contender)
-    GENERAL.flat_map do |group|
-      @results.cases(group, operation).map { |name| [name, @results.ratio(group, operation, name, contender)] }
-    end.select(&:last)
-  end
 end
 
 if $PROGRAM_NAME == __FILE__
