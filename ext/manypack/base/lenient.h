@@ -12,7 +12,7 @@ typedef struct {
     VALUE gem; /* MessagePack's */
 } mp_classes;
 
-/* Sets both to klass, which has all methods. Internal.stand_in later makes a subclass Manypack's. */
+/* Makes klass, which has all methods, the class for both names. Internal.stand_in later makes a subclass Manypack's. */
 void mp_two_classes(mp_classes *classes, VALUE klass);
 
 /* The class for new objects: MessagePack's if of_gem (see mp_options), otherwise Manypack's. */

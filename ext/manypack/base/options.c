@@ -161,7 +161,10 @@ mp_options_called_p(const mp_options *options)
     return mp_options_set_p(options, SIZE_MAX);
 }
 
-/* Sets the derived fields. What is checked object by object counts for `limited`: not max_bytes and max_depth. */
+/*
+ * Sets the derived fields. `limited` is about limits that are checked object by object, so not about max_bytes and
+ * max_depth.
+ */
 static void
 derive(mp_options *options)
 {

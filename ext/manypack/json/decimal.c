@@ -52,7 +52,7 @@ shortest(uint64_t mantissa, int exponent, bool lower_is_closer)
     int k = lower_is_closer ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
     int h = exponent + log2_of_power_of_10(-k) + 1;
     mp_power power = MP_POWERS_OF_TEN[-k - MP_POWER_LEAST];
-    uint64_t odd = mantissa & 1, four = 4 * mantissa; /* an even mantissa has the ends of its interval, too */
+    uint64_t odd = mantissa & 1, four = 4 * mantissa; /* if the mantissa is even, its interval includes both ends */
     uint64_t lower = product_rounded_to_odd(power, (four - 2 + lower_is_closer) << h) + odd;
     uint64_t value = product_rounded_to_odd(power, four << h);
     uint64_t upper = product_rounded_to_odd(power, (four + 2) << h) - odd;

@@ -140,7 +140,7 @@ go_on_together(const state *states, int i, int n, size_t *values, state *next)
     return count;
 }
 
-/* Opens a container, with which `depth` levels of the stack are in use. */
+/* Opens a container. With it, `depth` levels of the stack are in use. */
 static mp_cursor
 open_container(mp_peek *peek, size_t at, uint32_t depth)
 {

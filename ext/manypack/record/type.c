@@ -381,7 +381,7 @@ rb_type_read_json(VALUE self, VALUE text, VALUE bytes, VALUE origin, VALUE colle
     StringValue(text);
     text = mp_json_utf8(text);
     set_places(&places, text, origin);
-    codec.options.canonical = false; /* in the order of the text, by which errors are found in it */
+    codec.options.canonical = false; /* in the order of the text, so that errors are found in it */
     part = part_of(NIL_P(bytes) ? mp_json_packed(text, &codec) : bytes);
     places.packed = part.message;
     part.json = &places;

@@ -62,8 +62,8 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 }
 
 /*
- * The containers around the body of the current recursive ext. The ext itself counts as a level, and as a key if it is
- * a map key.
+ * Counts the containers around the body of the current recursive ext. The ext itself counts as a level, and as a key if
+ * it is a map key.
  */
 static mp_outer
 outer_of_body(mp_decoder *d, const uint8_t *at)
