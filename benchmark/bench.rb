@@ -58,7 +58,7 @@ class Bench
   def initialize(options)
     @options = options
     @flags = options[:yjit] ? ContenderProcess.yjit : []
-    @workload = options.slice(:data, :stream, :largest)
+    @workload = options.slice(:data, :stream)
     @thrown_away = 0
   end
 
@@ -76,12 +76,12 @@ class Bench
 
   # All cases by new processes: what one process has of luck or bad luck, such as where its heap lies, another has not.
   def heat(cases)
-    processes = start(cases.map(&:group).uniq)
-    announce(processes.keys) unless @stamp
+    processes = start
+    announce(processes) unless @stamp
     race = Race.new(processes, @options[:rounds], @options[:seconds])
     race.run(cases).tap { @thrown_away += race.thrown_away }
   ensure
-    processes&.each_key(&:stop)
+    processes&.each(&:stop)
   end
 
   def announce(processes)
@@ -95,21 +95,16 @@ class Bench
     cases.empty? ? raise(ArgumentError, "no case matches #{@options[:only].source}") : cases
   end
 
-  # Returns the processes, each with the groups of cases that it takes part in.
-  def start(groups)
-    processes = contenders.to_h { |contender| [process(contender), groups - groups_without(contender)] }
-    @absent = processes.keys.select(&:missing)
+  # Returns the processes.
+  def start
+    @absent, present = contenders.map { |contender| process(contender) }.partition(&:missing)
     @absent.each(&:stop)
-    processes.except(*@absent)
+    present
   end
 
   def contenders
     manypack, *others = Contenders::BENCH
     [manypack, *others.select { |contender| contender.label.match?(@options[:contenders]) }]
-  end
-
-  def groups_without(contender)
-    Contenders::GROWTH.include?(contender) ? [] : [Workload::GROWTH]
   end
 
   def process(contender)
@@ -122,8 +117,8 @@ class Bench
   end
 end
 
-options = { heats: 2, rounds: 3, seconds: 0.035, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //,
-            contenders: //, data: Workload::REAL }
+options = { heats: 2, rounds: 3, seconds: 0.035, stream: 1_000_000, yjit: true, only: //, contenders: //,
+            data: Workload::REAL }
 OptionParser.new do |parser|
   parser.banner = "Usage: bin/bench [options]"
   parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }
@@ -136,8 +131,7 @@ OptionParser.new do |parser|
   parser.on("--output FILE", "where the measurements go (benchmark/results/...)") { |file| options[:output] = file }
   parser.on("--[no-]yjit", "with YJIT, where this Ruby has it (yes)") { |yjit| options[:yjit] = yjit }
   parser.on("--quick", "a minute: short rounds, in one heat, of the nearest contenders") do
-    options.update(heats: 1, rounds: 3, seconds: 0.02, stream: 100_000, largest: 1_000_000,
-                   contenders: /msgpack|JSON|read/)
+    options.update(heats: 1, rounds: 3, seconds: 0.02, stream: 100_000, contenders: /msgpack|JSON|read/)
   end
 end.parse!
 Bench.new(options).run

@@ -162,7 +162,7 @@ if $PROGRAM_NAME == __FILE__
   end.parse!
   abort "Valgrind with its headers is not installed (Debian: valgrind)" unless Instructions.available?
 
-  workload = { data: options[:data], stream: 1_000, largest: 100_000 }
+  workload = { data: options[:data], stream: 1_000 }
   ids = options[:only] ? Workload.new(**workload).cases.keys.grep(options[:only]) : RecordedInstructions::CASES
   instructions = Instructions.new(workload)
   counts = instructions.count(Contenders::WithManypack, ids)

@@ -68,7 +68,7 @@ class Sustained
   # The real documents or the look-alikes of those of 2012, without Image, which JSON cannot carry; and the two messages
   # that are maps.
   def objects(data)
-    cases = Workload.new(data: data, stream: 1, largest: 1).cases.values.group_by(&:group)
+    cases = Workload.new(data: data, stream: 1).cases.values.group_by(&:group)
     documents = cases["documents"] || cases["classics"].reject { |one| one.name.start_with?("Image") }
     (documents + cases["messages"].first(2)).map(&:payload)
   end

@@ -133,7 +133,7 @@ class Report
 
   # The means of the nearest libraries, of each kind that has no table of its own.
   def kinds
-    tables = @results.tables.reject { |group, _| [*OWN_TABLES, Workload::GROWTH].include?(group) }
+    tables = @results.tables.reject { |group, _| OWN_TABLES.include?(group) }
     rows = tables.map do |group, operation|
       others = @results.others(group, operation)
       means = NEAREST.map { |one| format("%.2f", @results.mean_ratio(group, operation, one)) if others.include?(one) }

@@ -11,13 +11,10 @@ module Contenders
   # What bin/demo shows, and what bin/bench measures.
   DEMO = [WithManypack, WithMsgpack, WithJson, WithMarshal].freeze
   BENCH = [WithManypack, WithManypackRead, WithManypackHashes, WithManypackByHand, WithMsgpackPool, WithMsgpack,
-           WithJson, WithOj, WithOjDoc, WithNosj, WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
+           WithJson, WithOj, WithNosj, WithMarshal, WithCbor, WithProtobuf].freeze
 
   # Whose memory is measured.
   MEMORY = [WithManypack, WithMsgpack, WithJson].freeze
-
-  # Who is measured at every size up to 100 MB.
-  GROWTH = [WithManypack, WithMsgpackPool].freeze
 
   # Returns the contenders of the demo, loaded, Manypack first.
   def self.of_demo

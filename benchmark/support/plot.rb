@@ -10,9 +10,8 @@ class Plot
   # By label; a series belongs to the library whose label its name begins with.
   COLOURS = {
     "Manypack" => "#c0392b", "msgpack pool" => "#1f4e8c", "msgpack" => "#5b9bd5", "JSON" => "#f0a030",
-    "oj" => "#8e6bbf", "Marshal" => "#7f6a58", "cbor" => "#58a55c", "bson" => "#a3c14a", "protobuf" => "#e377c2",
-    "read instead" => "#e8998d", "nosj" => "#3b3b98", "Oj::Doc" => "#c39bd3",
-    "Manypack Hashes" => "#f2c1ba", "Manypack by hand" => "#6b1d14"
+    "oj" => "#8e6bbf", "Marshal" => "#7f6a58", "cbor" => "#58a55c", "protobuf" => "#e377c2",
+    "read instead" => "#e8998d", "nosj" => "#3b3b98", "Manypack Hashes" => "#f2c1ba", "Manypack by hand" => "#6b1d14"
   }.freeze
 
   # Returns the colour of the library that a series belongs to, or nil.

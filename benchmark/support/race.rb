@@ -15,7 +15,7 @@ class Race
   # How many rounds were thrown away.
   attr_reader :thrown_away
 
-  # processes:: each with the groups of cases that it takes part in
+  # processes:: the ContenderProcesses
   # seconds:: how long each sample takes
   def initialize(processes, rounds, seconds)
     @processes = processes
@@ -71,8 +71,7 @@ class Race
 
   # Those that offer the operation and give back what they were given, which JSON cannot with a binary.
   def start(one, operation)
-    present = @processes.keys.select { |process| @processes[process].include?(one.group) }
-    checks = present.to_h { |process| [process, process.ask("check", one.id, operation)] }.compact
+    checks = @processes.to_h { |process| [process, process.ask("check", one.id, operation)] }.compact
     raise "Manypack fails at #{operation} of #{one.id}" unless checks.key?(manypack)
 
     agree(one.id, checks)
@@ -85,7 +84,7 @@ class Race
   end
 
   def manypack
-    @manypack ||= @processes.keys.find { |process| process.label == Results::BASE }
+    @manypack ||= @processes.find { |process| process.label == Results::BASE }
   end
 
   # The same format is the same bytes.

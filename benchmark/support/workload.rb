@@ -44,29 +44,25 @@ class Workload
     WriteStream.new("write to a StringIO, flush each", flush: :each) { StringIO.new(String.new) }
   ].freeze
 
-  GROWTH = "growth"
   RECORDS = "records"
   JSON_TEXTS = "json"
   LOOKS = "looks"
-  SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
-            "10 MB" => 10_000_000, "100 MB" => 100_000_000 }.freeze
+  SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000 }.freeze
 
   # Real documents, where a checkout has them beside it.
   REAL = [File.expand_path("../../../shared/data", __dir__)].find { |folder| File.directory?(folder) }
 
   # data:: a folder of JSON files; nil for the look-alikes only
   # stream:: how many messages a stream has
-  # largest:: how many bytes the largest document has
-  def initialize(data:, stream:, largest:)
+  def initialize(data:, stream:)
     @data = data
     @stream = stream
-    @largest = largest
   end
 
   # Returns all cases by their ids.
   def cases
     @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *middle, *typed, *pooled,
-                *streams, *calls, *starts, *records, *texts, *growth].to_h { |one| [one.id, one] }
+                *streams, *calls, *starts, *records, *texts].to_h { |one| [one.id, one] }
   end
 
   private
@@ -93,13 +89,7 @@ class Workload
   end
 
   def sizes
-    SIZES.first(4).map { |name, bytes| one("sizes", name, PLAIN) { Payloads.rows(bytes) } }
-  end
-
-  # How the cost of an object grows with the document; from 1 KB on, where the call itself no longer shows.
-  def growth
-    wanted = SIZES.to_a.drop(2).select { |_, bytes| bytes <= @largest }
-    wanted.map { |name, bytes| one(GROWTH, name, PLAIN) { Payloads.rows(bytes) } }
+    SIZES.map { |name, bytes| one("sizes", name, PLAIN) { Payloads.rows(bytes) } }
   end
 
   def mutations

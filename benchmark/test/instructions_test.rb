@@ -12,7 +12,7 @@ class InstructionsTest < Minitest::Test
     skip "Valgrind with its headers is not installed (Debian: valgrind)" unless Instructions.available?
     skip "nothing is recorded for #{recorded.build}" unless recorded.exist?
 
-    instructions = Instructions.new(data: nil, stream: 1_000, largest: 100_000)
+    instructions = Instructions.new(data: nil, stream: 1_000)
     least = RecordedInstructions.least(instructions) { |counts| recorded.grown(counts).empty? }
     assert_empty recorded.counts.keys - least.keys
     assert_empty recorded.grown(least),

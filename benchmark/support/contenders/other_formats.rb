@@ -42,29 +42,6 @@ module Contenders
     def self.unpack(bytes) = PARSER.parse(bytes)
   end
 
-  # The oj gem's Oj::Doc, which parses a document without making its objects.
-  module WithOjDoc
-    # By task; its paths count from 1.
-    PATHS = { "a scalar near the start" => ["/statuses/1/created_at"],
-              "a scalar near the end" => ["/search_metadata/count"],
-              "three scalars" => %w[/statuses/51/id /statuses/100/user/name /search_metadata/count],
-              "100 names by path" => (1..100).map { |i| "/statuses/#{i}/user/screen_name" }.freeze }.freeze
-
-    def self.label = "Oj::Doc"
-    def self.load = require("oj")
-    def self.version = Oj::VERSION
-
-    def self.looks
-      PATHS.transform_values do |paths|
-        lambda do |json|
-          Oj::Doc.open(json) { |doc| paths.one? ? doc.fetch(paths.first) : paths.map { |path| doc.fetch(path) } }
-        end
-      end
-    end
-
-    def self.source(_task, document) = Oj.dump(document, mode: :strict)
-  end
-
   # The nosj gem, which looks into JSON without making the objects that nobody asks for.
   module WithNosj
     extend Library["nosj"]
@@ -111,31 +88,9 @@ module Contenders
     def self.unpack(bytes) = CBOR.decode(bytes)
   end
 
-  # The bson gem, which carries nothing but maps at the top.
-  module WithBson
-    extend Library["bson"]
-
-    def self.pack(object) = object.to_bson.to_s
-    def self.unpack(bytes) = Hash.from_bson(BSON::ByteBuffer.new(bytes))
-
-    # It takes a String for UTF-8 and no other, and an Integer of 64 bits with a sign.
-    def self.check(payload)
-      return unless payload.is_a?(Hash)
-
-      bytes = pack(payload)
-      { bytes: bytes.bytesize, same: nil } if unpack(bytes).inspect == payload.inspect
-    rescue ArgumentError, EncodingError, RangeError
-      nil
-    end
-  end
-
-  # The google-protobuf gem with a schema for the structured message and one for rows, which is all that it is measured
-  # by. Its objects keep what was decoded and make a Ruby String of a field when it is read, which of the message nobody
-  # does.
+  # The google-protobuf gem with a schema for rows, which is all that it is measured by. Its objects keep what was
+  # decoded and make a Ruby String of a field when it is read.
   module WithProtobuf
-    STRINGS = %w[host user time method path referer agent].freeze
-    INTEGERS = %w[code size pid took_us].freeze
-
     def self.label = "protobuf, by schema"
 
     def self.load
@@ -143,31 +98,25 @@ module Contenders
       require "google/protobuf/descriptor_pb"
       pool = Google::Protobuf::DescriptorPool.new
       pool.add_serialized_file(Google::Protobuf::FileDescriptorProto.encode(schema))
-      %i[Line Row Rows].each { |name| const_set(name, pool.lookup(name.name).msgclass) }
+      %i[Row Rows].each { |name| const_set(name, pool.lookup(name.name).msgclass) }
     end
 
     def self.version = Gem.loaded_specs.fetch("google-protobuf").version.to_s
 
     def self.schema
-      types = STRINGS.to_h { |name| [name, :TYPE_STRING] }.merge(INTEGERS.to_h { |name| [name, :TYPE_INT64] })
-      row = Payloads::Classes::ROW.to_h { |name, _| [name.name, :TYPE_STRING] }
+      fields = Payloads::Classes::ROW.keys.each.with_index(1).map do |name, number|
+        Google::Protobuf::FieldDescriptorProto.new(name: name.name, number: number, label: :LABEL_OPTIONAL,
+                                                   type: :TYPE_STRING)
+      end
       rows = Google::Protobuf::FieldDescriptorProto.new(name: "rows", number: 1, label: :LABEL_REPEATED,
                                                         type: :TYPE_MESSAGE, type_name: ".Row")
       Google::Protobuf::FileDescriptorProto.new(
-        name: "line.proto", syntax: "proto3",
-        message_type: [message("Line", types), message("Row", row),
+        name: "rows.proto", syntax: "proto3",
+        message_type: [Google::Protobuf::DescriptorProto.new(name: "Row", field: fields),
                        Google::Protobuf::DescriptorProto.new(name: "Rows", field: [rows])]
       )
     end
     private_class_method :schema
-
-    def self.message(name, types)
-      fields = types.each.with_index(1).map do |(field, type), number|
-        Google::Protobuf::FieldDescriptorProto.new(name: field, number: number, label: :LABEL_OPTIONAL, type: type)
-      end
-      Google::Protobuf::DescriptorProto.new(name: name, field: fields)
-    end
-    private_class_method :message
 
     # Its rows are messages.
     def self.typed(operation, typed)
@@ -189,20 +138,5 @@ module Contenders
                  row.title, row.note] }
     end
     private_class_method :all
-
-    def self.argument(operation, payload)
-      operation == "pack" ? Line.new(**payload) : pack(Line.new(**payload))
-    end
-
-    def self.pack(line) = Line.encode(line)
-    def self.unpack(bytes) = Line.decode(bytes)
-
-    def self.check(payload)
-      return unless payload.is_a?(Hash) && payload.keys.sort == (STRINGS + INTEGERS).sort
-
-      line = unpack(argument("unpack", payload))
-      same = payload.all? { |name, value| line[name] == value }
-      { bytes: pack(line).bytesize, same: nil } if same
-    end
   end
 end
