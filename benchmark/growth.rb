@@ -1,9 +1,8 @@
 # frozen_string_literal: true
 
-# How the cost of what a program does once for each element, key, level or error grows, and what it costs beside the
-# plain way: unpacking the message and doing the same with Ruby's objects. Each row is measured at n, 4n and 16n. The
-# exponent is 1 where the cost grows as n does, and 2 where it is quadratic; the ratio is below 1 where Manypack's way
-# is the faster one.
+# How the cost of looks, Paths and splices grows, and what they cost beside the plain way: unpacking the message and
+# doing the same with Ruby's objects. Each row is measured at n, 4n and 16n. The exponent is 1 where the cost grows as n
+# does, and 2 where it is quadratic; the ratio is below 1 where Manypack's way is the faster one.
 #
 #   ruby -Ilib benchmark/growth.rb [PART OF A NAME]
 #
@@ -17,30 +16,6 @@ module Growth
   ROUNDS = 7
   SECONDS = 0.01 # for one measurement, at least
   Row = Struct.new(:name, :sizes, :prepare)
-  Item = Struct.new(:id, :t)
-  RECORD = Manypack::Record.new(Item, id: Integer, t: Integer)
-
-  ROWS_OF = ->(n, t = 1) { Manypack.pack(Array.new(n) { |i| { "id" => i, "t" => t } }) }
-  MAP_OF = ->(n) { Manypack.pack((0...n).to_h { |i| ["key #{i}", i] }.merge("type" => "x")) }
-  FAILING = lambda do |rows|
-    rows.each_with_index.map do |row, i|
-      raise ArgumentError, "expected Integer, got #{row["t"]}, at $[#{i}].t" unless row["t"].is_a?(Integer)
-    rescue ArgumentError => error
-      error.message
-    end
-  end
-
-  # A map in a map to a depth, with the tag of a union at the end or at the start of each.
-  NESTED = lambda do |depth, last|
-    map = (0...depth).reduce(7) { |inside, _| last ? { "c" => inside, "t" => "n" } : { "t" => "n", "c" => inside } }
-    Manypack.pack(map, max_depth: 1_000)
-  end
-  UNION = lambda do |depth|
-    type = (0...depth).reduce(Integer) do |inside, _|
-      Manypack::Record.union("t", "n" => Manypack::Record.new(Struct.new(:c), c: inside))
-    end
-    type.with(max_depth: 1_000)
-  end
 
   USERS_OF = lambda do |n|
     Manypack.pack(Array.new(n) do |i|
@@ -112,10 +87,6 @@ module Growth
 
   # A name, n, and a block that takes a size and returns our way and the plain one.
   ROWS = [
-    Row.new("pattern of a View, n keys", 8, lambda { |n|
-      bytes = MAP_OF.call(n)
-      [-> { View.new(bytes) => {type: String} }, -> { Manypack.unpack(bytes, symbolize_keys: true) => {type: String} }]
-    }),
     *LOOKED.map { |name, (size, of, look)| Row.new("looks #{name}", size, ->(n) { LOOKS.call(*of.call(n), *look) }) },
     Row.new("looks at 2,000 of 10n Integers, new Views", 125, lambda { |n|
       bytes = Manypack.pack((0...10 * n).to_a).freeze
@@ -128,52 +99,6 @@ module Growth
       keys = SHUFFLED.call(KEYS.call(4 * n).keys).cycle.first(2_000)
       [-> { (bytes + "").freeze.then { |copy| keys.each { |key| View.new(copy)[key] } } },
        -> { Manypack.unpack(bytes + "").then { |map| keys.each { |key| map[key] } } }]
-    }),
-    Row.new("View#include?, n Integers", 40, lambda { |n|
-      bytes = Manypack.pack((0...n).to_a)
-      [-> { View.new(bytes).include?(-1) }, -> { Manypack.unpack(bytes).include?(-1) }]
-    }),
-    Row.new("View#to_a, n Integers", 40, lambda { |n|
-      bytes = Manypack.pack((0...n).to_a)
-      [-> { View.new(bytes).to_a }, -> { Manypack.unpack(bytes) }]
-    }),
-    Row.new("View#to_h of each of n maps", 40, lambda { |n|
-      bytes = ROWS_OF.call(n)
-      [-> { View.new(bytes).map(&:to_h) }, -> { Manypack.unpack(bytes) }]
-    }),
-    Row.new("Path.of n steps, beside its text", 4, lambda { |n|
-      steps = Array.new(n) { |i| "k#{i}" }
-      [-> { Path.of(*steps) }, -> { Path.new("$.#{steps.join(".")}") }]
-    }),
-    Row.new("an error in each of n Views", 500, lambda { |n|
-      bytes = ROWS_OF.call(n, "bad")
-      [-> { View.new(bytes).map { |row| row.as(RECORD) rescue $!.message } },
-       -> { FAILING.call(Manypack.unpack(bytes)) }]
-    }),
-    Row.new("an error in each of n lazy Records", 500, lambda { |n|
-      bytes = ROWS_OF.call(n, "bad")
-      type = Manypack::Type[[RECORD.lazy]]
-      [-> { type.load(bytes).map { |row| row.t rescue $!.message } }, -> { FAILING.call(Manypack.unpack(bytes)) }]
-    }),
-    Row.new("LazyRecord#[], n members", 5, lambda { |n|
-      members = (0...n).to_h { |i| [:"m#{i}", Integer] }
-      lazy = Manypack::Record.new(Struct.new(*members.keys), **members).lazy
-      object = lazy.load(Manypack.pack(members.keys.to_h { |name| [name, 1] }))
-      last = members.keys.last
-      [-> { object[last] }, -> { object.public_send(last) }]
-    }),
-    Row.new("unions to depth n, tags last and first", 8, lambda { |n|
-      type = UNION.call(n)
-      last = NESTED.call(n, true)
-      first = NESTED.call(n, false)
-      [-> { type.load(last) }, -> { type.load(first) }]
-    }),
-    Row.new("options of a View, n ext types", 6, lambda { |n|
-      factory = Manypack::Factory.new
-      n.times { |i| factory.register_type(i, Class.new, packer: :to_s, unpacker: :new) }
-      codec = factory.codec
-      bytes = Manypack.pack({ "id" => 1 })
-      [-> { View.new(bytes, codec: codec, untrusted: true)["id"] }, -> { codec.unpack(bytes, untrusted: true)["id"] }]
     }),
     Row.new("Path with a number, n rows of 105 bytes", 250, QUERY.call("$[?@.age > 30]", lambda { |rows|
       rows.select { |row| row["age"] > 30 }
