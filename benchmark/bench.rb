@@ -36,15 +36,11 @@ class Tables
 
   def own_cells(group, operation, name)
     own = @results.find(group, operation, name)
-    [nanoseconds(own.median), own.bytes.zero? ? "-" : format("%.0f", own.bytes / own.median * 1e3)]
+    [Figures.time(own.median), own.bytes.zero? ? "-" : format("%.0f", own.bytes / own.median * 1e3)]
   end
 
   def means(group, operation, others)
     ["geometric mean", "", "", *others.map { |other| format("%.2f", @results.mean_ratio(group, operation, other)) }]
-  end
-
-  def nanoseconds(number)
-    number < 10_000 ? format("%.0f ns", number) : format("%.1f us", number / 1000)
   end
 
   def cell(group, operation, name, other)

@@ -23,14 +23,9 @@ class Trial
   # What is measured.
   WAYS = %w[unpack pack].freeze
 
-  # One of Contenders.
-  attr_reader :contender
-
-  # The error if the contender cannot carry the document, or nil.
-  attr_reader :error
-
-  # In bytes.
-  attr_reader :size
+  # error:: if the contender cannot carry the document, or nil
+  # size:: in bytes
+  attr_reader :contender, :error, :size
 
   def initialize(contender, document)
     @contender = contender
@@ -44,10 +39,8 @@ class Trial
     @error = error
   end
 
-  # Returns whether what comes back is what went in.
-  def faithful?
-    @equal ? true : false
-  end
+  # Returns true if what comes back is what went in.
+  def faithful? = @equal
 
   # Warms up, and finds how many calls a sample has.
   #
@@ -67,12 +60,6 @@ class Trial
   # Returns the seconds that the document takes.
   def time(way)
     Statistics.median(@samples.fetch(way))
-  end
-
-  # How far apart samples of the same thing are, without the highest and the lowest quarter.
-  def noise(way)
-    sorted = @samples.fetch(way).sort
-    (sorted[-1 - sorted.size / 4] - sorted[sorted.size / 4]) / time(way)
   end
 
   private
@@ -134,7 +121,7 @@ class DemoLook
     SCENES.flat_map do |heading, lines|
       @screen.heading(heading)
       broken = lines.reject { |code, promise| keeps?(code, promise) }
-      @screen.blank
+      @screen.puts
       broken.map(&:first)
     end
   end
@@ -182,7 +169,7 @@ class Demo
   class Problem < StandardError
   end
 
-  EQUAL = "Everything that was measured came back equal."
+  EQUAL = "All libraries returned equal results."
   ROUNDS = 7
   WARM_UP = 0.2 # of the time
 
@@ -265,28 +252,27 @@ class Demo
 
   # Contenders take turns, so that what else the machine does hits all alike.
   def measure
-    @screen.progress("measuring", @results.size * Trial::WAYS.size * ROUNDS) do |step|
+    @screen.progress("measuring", @results.size * Trial::WAYS.size * ROUNDS) do |bar|
       @results.each_value do |trials|
         able = trials.select(&:faithful?)
-        Trial::WAYS.each { |way| race(able, way, @seconds / Trial::WAYS.size / able.size, step) }
+        Trial::WAYS.each { |way| race(able, way, @seconds / Trial::WAYS.size / able.size, bar) }
       end
     end
   end
 
-  def race(trials, way, seconds, step)
+  def race(trials, way, seconds, bar)
     trials.each { |trial| trial.warm_up(way, seconds * (1 - WARM_UP) / ROUNDS) }
     ROUNDS.times do |round|
       trials.rotate(round).each { |trial| trial.sample(way) }
-      step.call
+      bar.increment
     end
   end
 
   def report
     report = DemoReport.new(@results, @screen)
     @screen.heading("How much longer others take (shorter bars are faster)")
-    @screen.puts report.table
-    @screen.blank
-    ["#{made_up}#{EQUAL}", *report.notes, *report.warning, report.sentence].each { |sentence| @screen.prose(sentence) }
+    @screen.puts report.table, ""
+    ["#{made_up}#{EQUAL}", *report.notes, report.sentence].each { |sentence| @screen.prose(sentence) }
     true
   end
 

@@ -18,18 +18,11 @@ module Markdown
     lines.map { |cells| "| #{cells.join(" | ")} |" }.join("\n")
   end
 
-  def time(nanoseconds)
-    return format("%.3g ns", nanoseconds) if nanoseconds < 1_000
-    return format("%.3g µs", nanoseconds / 1e3) if nanoseconds < 1e6
-
-    format("%.3g ms", nanoseconds / 1e6)
-  end
-
   # Returns "" if there are no bytes.
   def megabytes(measurement)
     return "" if measurement.bytes.zero?
 
-    count((measurement.bytes / measurement.median * 1e3).round)
+    Figures.count((measurement.bytes / measurement.median * 1e3).round)
   end
 
   # Without a figure where some rounds say faster and some say slower.
@@ -37,10 +30,6 @@ module Markdown
     return "" unless spread
 
     spread.clear? ? format("%.2f", spread.median) : "–"
-  end
-
-  def count(number)
-    number.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",")
   end
 end
 
@@ -117,7 +106,7 @@ class Report
     speeds = own.transform_values { |measurement| [Markdown.megabytes(measurement)] }
     speeds.transform_values!(&:clear) if speeds.values.flatten.all?("")
     rows = own.map do |name, measurement|
-      [name, Markdown.time(measurement.median), *speeds[name],
+      [name, Figures.time(measurement.median), *speeds[name],
        *contenders.map { |one| Markdown.spread(@results.ratio(group, operation, name, one)) }]
     end
     headings = ["", Results::BASE, *speeds.values[0].map { "MB/s" }, *contenders]

@@ -6,11 +6,9 @@ require "terminal-table"
 require_relative "results"
 
 class DemoReport
-  EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].freeze
   LONGEST = 8 # times Manypack's time; what takes longer has a bar that is cut
+  BAR = 2     # characters for Manypack's time
   LONG_NAME = 20
-  UNITS = { "s" => 1, "ms" => 1e3, "µs" => 1e6, "ns" => 1e9 }.freeze
-  NOISY = 0.1
 
   # results:: the trials of each document, Manypack's first
   def initialize(results, screen)
@@ -37,15 +35,6 @@ class DemoReport
     end
   end
 
-  # Returns a sentence if the figures cannot be trusted, or nil.
-  def warning
-    noise = Statistics.median(measured.product(Trial::WAYS).map { |trial, way| trial.noise(way) })
-    return if noise < NOISY
-
-    "This machine is busy: repeated timings of the same work differ by #{(noise * 100).round} %, so these figures " \
-      "are rough."
-  end
-
   def sentence
     contenders = @results.values.first.drop(1).map(&:contender)
     first, *others = contenders.map { |contender| [contender, *mean_ratios(contender)] }.select { |_, ratio| ratio }
@@ -59,23 +48,8 @@ class DemoReport
 
   private
 
-  def measured
-    @results.values.flatten.select(&:faithful?)
-  end
-
-  # As wide as the screen lets them be: the rest is borders, numbers and names.
-  def bar_width
-    names = ["document", *@results.keys.map { |name| short(name) }].map(&:size).max
-    labels = @results.values.flatten.map { |trial| trial.contender.label.size }.max
-    ((@screen.width - 16 - names - labels - sizes.max - 2 * 8) / 2).clamp(8, 30)
-  end
-
   def short(name)
     name.size > LONG_NAME ? "...#{name[3 - LONG_NAME..]}" : name
-  end
-
-  def sizes
-    ["bytes", *@results.values.flatten.map { |trial| number(trial.size) }].map(&:size)
   end
 
   def border
@@ -85,9 +59,9 @@ class DemoReport
   def cells(trial, ours)
     label = trial.contender.label
     return [label, "-", "-", "-"] if trial.error
-    return [label, number(trial.size), "not equal", "not equal"] unless trial.faithful?
+    return [label, Figures.count(trial.size), "not equal", "not equal"] unless trial.faithful?
 
-    [label, number(trial.size), *Trial::WAYS.map { |way| cell(trial, ours, way) }]
+    [label, Figures.count(trial.size), *Trial::WAYS.map { |way| cell(trial, ours, way) }]
   end
 
   def cell(trial, ours, way)
@@ -98,8 +72,7 @@ class DemoReport
   end
 
   def bar(ratio)
-    eighths = ([ratio, LONGEST].min * bar_width * 8 / LONGEST).round
-    bar = @screen.blocks? ? "█" * (eighths / 8) + EIGHTHS[eighths % 8] : "#" * [(eighths / 8.0).round, 1].max
+    bar = (@screen.blocks? ? "█" : "#") * [([ratio, LONGEST].min * BAR).round, 1].max
     ratio > LONGEST ? bar + (@screen.blocks? ? "▶" : ">") : bar
   end
 
@@ -120,16 +93,12 @@ class DemoReport
   end
 
   def duration(seconds)
-    unit, scale = UNITS.find { |_, one| seconds * one >= 1 } || UNITS.to_a.last
-    "#{significant(seconds * scale)} #{@screen.blocks? ? unit : unit.tr("µ", "u")}"
+    time = Figures.time(seconds * 1e9)
+    @screen.blocks? ? time : time.tr("µ", "u")
   end
 
   # More digits would be noise.
   def significant(value)
     format(value < 10 ? "%.1f" : "%.0f", value)
-  end
-
-  def number(value)
-    value.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",")
   end
 end

@@ -5,13 +5,11 @@
 
 require "io/console"
 require "ruby-progressbar"
+require "stringio"
 
 class DemoScreen
   COLORS = { bold: 1, red: 31, green: 32 }.freeze
   WIDTHS = (80..120).freeze
-
-  # In columns.
-  attr_reader :width
 
   def initialize(output, environment = ENV)
     @output = output
@@ -42,32 +40,22 @@ class DemoScreen
     @output.puts fill(text, @width), ""
   end
 
-  def blank
-    @output.puts
-  end
-
-  def puts(text)
-    @output.puts text
-  end
+  def puts(*texts) = @output.puts(*texts)
 
   def paint(text, color)
     @coloured && color ? "\e[#{COLORS.fetch(color)}m#{text}\e[0m" : text
   end
 
-  # Yields something to call after each of so many steps, which moves a bar where there is a terminal.
+  # Yields a bar to increment after each of so many steps, which shows on a terminal only.
   def progress(title, steps)
-    bar = bar_of(title, steps) if @terminal
-    yield -> { bar&.increment }
+    bar = ProgressBar.create(total: steps, title: title, format: "%t |%B| %e", length: @width,
+                             output: @terminal ? @output : StringIO.new, autofinish: false) # it can be cleared
+    yield bar
   ensure
     bar&.clear
   end
 
   private
-
-  def bar_of(title, steps)
-    ProgressBar.create(total: steps, title: title, format: "%t |%B| %e", output: @output, length: @width,
-                       autofinish: false) # finished, it could not be cleared
-  end
 
   def fill(text, width)
     text.gsub(/(.{1,#{width}})(?: +|$\n?)/, "\\1\n")

@@ -9,6 +9,22 @@ require "json"
 require "open3"
 require "time"
 
+# Figures as people read them.
+module Figures
+  module_function
+
+  def time(nanoseconds)
+    return format("%.3g ns", nanoseconds) if nanoseconds < 1_000
+    return format("%.3g µs", nanoseconds / 1e3) if nanoseconds < 1e6
+
+    format("%.3g ms", nanoseconds / 1e6)
+  end
+
+  def count(number)
+    number.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",")
+  end
+end
+
 # Medians and means.
 module Statistics
   # Median, lowest and highest of several rounds.
