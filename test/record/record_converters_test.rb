@@ -44,6 +44,7 @@ class RecordConvertersTest < Minitest::Test
     assert_match(/\Aexpected bytes, got str/, refusal(Type.bytes, "abc"))
     ["/2E", "_2E=", "/2F=", "é"].each { |text| assert_raises(RecordError) { Type.bytes.load_json(Manypack.to_json(pack(text))) } }
     assert_equal '{"price":"YQ=="}', Record.new(Item, price: Type.bytes).dump_json(Item.new("a"))
+    assert_raises(Manypack::UnexpectedTypeError) { Type.tuple(%i[bytes text], String).dump_json([:bytes, "\xFF".b]) } # an enum
     assert_equal '"61"', Type.bytes.dump_json("a", bin: :hex)
   end
 

@@ -2,10 +2,10 @@
  * The Records among the types of an ANY_OF, if there are several: a map is of the first one of which it has all
  * required members. The Record that requires most is the first.
  *
- *   uint64_t state[MP_CHOICES_STATE];               // or more, if choices->size is larger
- *   mp_choices_start(choices, state);
+ *   mp_choices_state found;
+ *   uint64_t *state = mp_choices_begin(choices, &found);
  *   mp_choices_found(choices, state, i, field);     // for each key of the map, and each choice with a field for it
- *   chosen = mp_choices_made(choices, state);       // MP_CHOICE_NONE if members are missing of each
+ *   chosen = mp_choices_made(choices, &found);      // the shape; NULL if members are missing of each
  */
 #ifndef MANYPACK_CHOICES_H
 #define MANYPACK_CHOICES_H
@@ -13,9 +13,6 @@
 #include "base/support.h"
 
 struct mp_shape;
-
-enum { MP_CHOICES_STATE = 32 };
-#define MP_CHOICE_NONE UINT32_MAX
 
 typedef struct {
     const struct mp_shape *shape;
@@ -31,11 +28,23 @@ typedef struct {
     uint64_t *start; /* the state before the first key */
 } mp_choices;
 
+/* What is missing of each choice. On the C stack. */
+typedef struct {
+    uint64_t few[32], *state;
+    VALUE memory; /* owns a longer state; else 0 */
+} mp_choices_state;
+
 /* Initializes zeroed memory from what Ruby code made: Arrays of the number of a part, required fields and misread. */
 void mp_choices_init(mp_choices *choices, VALUE list, const struct mp_shape **parts);
 
 void mp_choices_free(mp_choices *choices);
 size_t mp_choices_memsize(const mp_choices *choices);
+
+/* Returns the state before the first key. */
+uint64_t *mp_choices_begin(const mp_choices *choices, mp_choices_state *found);
+
+/* Returns the first choice of which nothing is missing, or NULL, and frees the state. */
+const struct mp_shape *mp_choices_made(const mp_choices *choices, mp_choices_state *found);
 
 /* Notes that the map has the field. May be called again for a field. */
 MP_INLINE void
@@ -46,15 +55,6 @@ mp_choices_found(const mp_choices *choices, uint64_t *state, uint32_t number, ui
     if (field >= choices->all[number].fields || !(*bits & bit)) return;
     *bits &= ~bit;
     state[number]--;
-}
-
-MP_INLINE uint32_t
-mp_choices_made(const mp_choices *choices, const uint64_t *state)
-{
-    uint32_t i = 0;
-
-    while (i < choices->count && state[i]) i++;
-    return i < choices->count ? i : MP_CHOICE_NONE;
 }
 
 #endif

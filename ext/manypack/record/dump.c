@@ -89,19 +89,23 @@ put_head(mp_encoder *e, uint8_t *put(uint8_t *p, uint32_t n), VALUE object, size
     mp_out_commit(&e->out, put(mp_out_reserve(&e->out, MP_HEAD_MAX), length));
 }
 
-/* Raises if user code changes the Array during the dump, because the head with its length is already written. */
+/*
+ * An Array for a LIST, or one of the right length for a TUPLE. Raises if user code changes it during the dump, because
+ * the head with its length is already written.
+ */
 static void
-dump_list(mp_encoder *e, const mp_shape *shape, VALUE array)
+dump_array(mp_encoder *e, const mp_shape *shape, VALUE array)
 {
     long i, n = RARRAY_LEN(array);
+    const mp_shape **part = shape->parts;
     mp_place place = {.key = Qundef};
 
     put_head(e, mp_put_array_head, array, (size_t)n);
     if (!n) return;
     mp_encoder_open(e, &place);
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n; i++, part += shape->kind == MP_SHAPE_TUPLE) {
         place.index = i;
-        dump_value(e, shape->parts[0], RARRAY_AREF(array, i));
+        dump_value(e, *part, RARRAY_AREF(array, i));
         if (MP_UNLIKELY(RARRAY_LEN(array) != n)) mp_encoder_raise_modified(e, "Array");
     }
     mp_encoder_close(e, &place);
@@ -135,24 +139,6 @@ dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
     mp_encoder_open(e, &walk.pairs.place);
     mp_pairs_each(&walk.pairs, hash, dump_pair);
     mp_encoder_close(e, &walk.pairs.place);
-}
-
-/* Dumps an Array of the right length. Packs any other object as it is, so that the check refuses it. */
-static void
-dump_tuple(mp_encoder *e, const mp_shape *shape, VALUE array)
-{
-    mp_place place = {.key = Qundef};
-    uint32_t i;
-
-    put_head(e, mp_put_array_head, array, shape->count);
-    mp_encoder_open(e, &place);
-    for (i = 0; i < shape->count; i++) {
-        place.index = i;
-        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)shape->count)) mp_encoder_raise_modified(e, "Array");
-        dump_value(e, shape->parts[i], RARRAY_AREF(array, i));
-    }
-    mp_encoder_close(e, &place);
-    RB_GC_GUARD(array);
 }
 
 /* --- rules ------------------------------------------------------------------------------------------ */
@@ -817,12 +803,10 @@ dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
         dump_record(e, shape->record, object, Qundef, Qundef);
         return;
       case MP_SHAPE_LIST:
-        if (!RB_TYPE_P(object, T_ARRAY)) break;
-        dump_list(e, shape, object);
-        return;
       case MP_SHAPE_TUPLE:
-        if (!RB_TYPE_P(object, T_ARRAY) || RARRAY_LEN(object) != (long)shape->count) break;
-        dump_tuple(e, shape, object);
+        if (!RB_TYPE_P(object, T_ARRAY)) break;
+        if (shape->kind == MP_SHAPE_TUPLE && RARRAY_LEN(object) != (long)shape->count) break;
+        dump_array(e, shape, object);
         return;
       case MP_SHAPE_BYTES:
         if (!RB_TYPE_P(object, T_STRING)) break;

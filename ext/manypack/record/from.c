@@ -97,6 +97,13 @@ text_of(mp_loader *l, VALUE object)
     return rb_enc_str_coderange(text) == ENC_CODERANGE_BROKEN ? Qundef : text;
 }
 
+/* A key as it would be packed: of a String or a Symbol, its text. */
+static VALUE
+key_of(mp_loader *l, VALUE key)
+{
+    return RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_of(l, key) : key;
+}
+
 static bool
 bytes_p(VALUE text)
 {
@@ -600,7 +607,7 @@ static int
 note_key(VALUE key, VALUE value, VALUE arg)
 {
     const choice_search *search = (const choice_search *)arg;
-    VALUE text = RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_of(search->l, key) : key;
+    VALUE text = key_of(search->l, key);
     uint32_t i;
 
     if (text == Qundef || !(RB_TYPE_P(text, T_STRING) || RB_FIXNUM_P(text))) return ST_CONTINUE;
@@ -616,17 +623,11 @@ note_key(VALUE key, VALUE value, VALUE arg)
 static const mp_shape *
 choose_record(mp_loader *l, const mp_choices *choices, VALUE hash)
 {
-    uint64_t few[MP_CHOICES_STATE];
-    choice_search search = {.l = l, .choices = choices, .state = few};
-    VALUE memory = 0;
-    uint32_t chosen;
+    mp_choices_state found;
+    choice_search search = {.l = l, .choices = choices, .state = mp_choices_begin(choices, &found)};
 
-    if (choices->size > MP_CHOICES_STATE) search.state = ALLOCV_N(uint64_t, memory, choices->size);
-    memcpy(search.state, choices->start, choices->size * sizeof(uint64_t));
     rb_hash_foreach(hash, note_key, (VALUE)&search);
-    chosen = mp_choices_made(choices, search.state);
-    if (memory) ALLOCV_END(memory);
-    return chosen == MP_CHOICE_NONE ? NULL : choices->all[chosen].shape;
+    return mp_choices_made(choices, &found);
 }
 
 static VALUE
@@ -653,7 +654,6 @@ from_any_of(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 {
     bool exact = shape->widens && kind == MP_INT;
     VALUE found = from_first(l, shape, kind, object, exact);
-
     uint32_t i;
 
     if (exact && found == Qundef) found = from_first(l, shape, kind, object, false);
@@ -676,7 +676,7 @@ static int
 look_for_tag(VALUE key, VALUE value, VALUE arg)
 {
     tag_search *search = (tag_search *)arg;
-    VALUE text = RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_of(search->l, key) : key;
+    VALUE text = key_of(search->l, key);
 
     if (text == Qundef || !rb_eql(search->tag_key, text)) return ST_CONTINUE;
     search->value = value;

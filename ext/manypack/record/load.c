@@ -178,40 +178,22 @@ load_ruled(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 
 /* --- containers ------------------------------------------------------------------------------------- */
 
+/* An Array for a LIST, whose elements have one shape, or for a TUPLE, with a shape for each. */
 static VALUE
-load_list(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+load_array(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
-    uint32_t i, n = mp_row_count(l->d.at, row);
+    uint32_t i, n = mp_row_count(l->d.at, row), next = shape->kind == MP_SHAPE_TUPLE;
+    const mp_shape **part = shape->parts;
     size_t first = l->count;
     mp_place place = {.key = Qundef};
     VALUE array;
 
+    if (next && n != shape->count) return Qundef;
     mp_loader_open(l, &place, l->d.at);
     l->d.at += row.head;
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n; i++, part += next) {
         place.index = i;
-        mp_loader_push(l, load_value(l, shape->parts[0]));
-    }
-    mp_loader_close(l, &place);
-    array = mp_array_new(mp_loader_options(l), n, l->d.stack.values + first);
-    l->count = first;
-    return array;
-}
-
-static VALUE
-load_tuple(mp_loader *l, const mp_shape *shape, mp_wire_row row)
-{
-    uint32_t i, n = mp_row_count(l->d.at, row);
-    size_t first = l->count;
-    mp_place place = {.key = Qundef};
-    VALUE array;
-
-    if (n != shape->count) return Qundef;
-    mp_loader_open(l, &place, l->d.at);
-    l->d.at += row.head;
-    for (i = 0; i < n; i++) {
-        place.index = i;
-        mp_loader_push(l, load_value(l, shape->parts[i]));
+        mp_loader_push(l, load_value(l, *part));
     }
     mp_loader_close(l, &place);
     array = mp_array_new(mp_loader_options(l), n, l->d.stack.values + first);
@@ -564,12 +546,10 @@ static const mp_shape *
 choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
-    uint64_t few[MP_CHOICES_STATE], *state = few;
-    uint32_t n = mp_row_count(at, row), chosen;
-    VALUE memory = 0;
+    mp_choices_state found;
+    uint64_t *state = mp_choices_begin(choices, &found);
+    uint32_t n = mp_row_count(at, row);
 
-    if (choices->size > MP_CHOICES_STATE) state = ALLOCV_N(uint64_t, memory, choices->size);
-    memcpy(state, choices->start, choices->size * sizeof(*state));
     prepare_to_find(l);
     l->d.at += row.head;
     for (; n && state[0]; n--) { /* the first Record is complete, so the others do not matter */
@@ -578,9 +558,7 @@ choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
     }
     note_passed(l);
     l->d.at = at;
-    chosen = mp_choices_made(choices, state);
-    if (memory) ALLOCV_END(memory);
-    return chosen == MP_CHOICE_NONE ? NULL : choices->all[chosen].shape;
+    return mp_choices_made(choices, &found);
 }
 
 /*
@@ -704,8 +682,8 @@ load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
       case MP_SHAPE_STRING: return mp_load_string(l, row);
       case MP_SHAPE_TEXT: return mp_load_text(l, row);
       case MP_SHAPE_BYTES: return mp_load_string(l, row);
-      case MP_SHAPE_LIST: return load_list(l, shape, row);
-      case MP_SHAPE_TUPLE: return load_tuple(l, shape, row);
+      case MP_SHAPE_LIST:
+      case MP_SHAPE_TUPLE: return load_array(l, shape, row);
       case MP_SHAPE_RULED: return load_ruled(l, shape, row, exact);
       case MP_SHAPE_MAP: return load_map(l, shape, row);
       case MP_SHAPE_RECORD: return load_record(l, shape, row);

@@ -146,22 +146,28 @@ module Manypack
           end
         end
 
-        def shareable?(part)
+        # Returns true if the block does for a kind, a Type or any other detail in specs, except for literals and tags.
+        def any?(part, &block)
           case part
-          when Array then part.all? { |one| shareable?(one) }
-          when Hash then shareable?(part.to_a)
-          when Type, Callback then Ractor.shareable?(part)
-          else true
+          when Array then part[0] != :enum && part.any? { |one| any?(one, &block) }
+          when Hash then any?(part.values, &block)
+          else yield(part)
           end
         end
 
+        def shareable?(parts)
+          !any?(parts) { |part| (part.is_a?(Type) || part.is_a?(Callback)) && !Ractor.shareable?(part) }
+        end
+
         # Returns true if the spec has a Record or names one.
-        def records?(part)
-          case part
-          when Array then part[0] != :enum && (%i[record name].include?(part[0]) || part.any? { |one| records?(one) })
-          when Hash then records?(part.values)
-          else false
-          end
+        def records?(spec) = any?(spec) { |part| part.is_a?(Record) || part == :name }
+
+        # Returns true if a Record in the specs checks what it dumps.
+        def checks?(parts) = any?(parts) { |part| part.is_a?(Type) && part.check? }
+
+        # Returns true if the specs, or a Record in them, have bytes, which JSON has as text.
+        def bytes?(parts)
+          any?(parts) { |part| part.is_a?(Type) ? part.instance_variable_get(:@bytes) : part == :bytes }
         end
 
         # Returns true if a name means a Record or a recursive type around it.
@@ -228,26 +234,6 @@ module Manypack
           when :union then detail.any? { |one| hash?(one) }
           when :ruled then hash?(detail)
           when :recursive then hash?(spec[2])
-          else false
-          end
-        end
-
-        # Returns true if a Record in the spec checks what it dumps.
-        def checks?(part)
-          case part
-          when Array then part.any? { |one| checks?(one) }
-          when Hash then checks?(part.to_a)
-          when Type then part.check?
-          else false
-          end
-        end
-
-        # Returns true if the spec, or a Record in it, has bytes, which JSON has as text.
-        def bytes?(part)
-          case part
-          when Array then part[0] == :bytes || part.any? { |one| bytes?(one) }
-          when Hash then bytes?(part.to_a)
-          when Type then part.instance_variable_get(:@bytes)
           else false
           end
         end
