@@ -70,7 +70,6 @@ module Manypack
     autoload :Difference, File.join(__dir__, "terminal/messages/difference")
     autoload :Exts, File.join(__dir__, "terminal/messages/exts")
     autoload :Found, File.join(__dir__, "terminal/messages/found")
-    autoload :Heads, File.join(__dir__, "terminal/messages/heads")
     autoload :ManyCores, File.join(__dir__, "terminal/messages/many_cores")
     autoload :Selection, File.join(__dir__, "terminal/messages/selection")
     autoload :Shape, File.join(__dir__, "terminal/messages/shape")

@@ -101,18 +101,20 @@ class TerminalLawsTest < Minitest::Test
     end
   end
 
-  # Lines of whole messages are made in C, those of broken ones in Ruby.
-  def test_lines_of_heads_are_the_same_in_c_and_in_ruby
-    line = Terminal::HeadLine.new
-    each_message.each_slice(50) do |messages|
-      bytes = messages.map(&:bytes).join
-      pieces = []
-      line.each_piece(Terminal::Input::Messages.new(bytes, 0, bytes.bytesize, 0, 1_000_000, messages.size)) { |piece| pieces << piece }
-      offset = 1_000_000
-      expected = messages.flat_map do |message|
-        Terminal::Heads.new(message.bytes, offset, steps: false).map { |head| line.of(head).b }.tap { offset += message.bytes.bytesize }
-      end
-      assert_equal expected, pieces.join.b.lines
+  # A line for each head, the first ones of a message that is cut, and those of the object at a byte of it.
+  def test_lines_of_a_part_are_those_of_the_whole
+    each_message do |message|
+      bytes = message.bytes
+      whole = lines_of(bytes)
+      assert_equal each_head(bytes).map { |byte, *| byte }, whole.map { |line| line[10, 2].hex }
+      at = bytes.sum % bytes.bytesize
+      heads = whole.select { |line| Integer(line[0, 8]) <= at }
+      cut = lines_of(bytes.byteslice(0, at + 1)) # of which the last head may not be whole
+      assert_equal heads.first(cut.size).map { |line| line[0, 20] }, cut.map { |line| line[0, 20] }
+      assert_includes [0, 1], heads.size - cut.size
+      path, *inside = lines(:at, at, bytes, 0)
+      assert_match(/\A(a key of )?\$/n, path)
+      assert_equal whole[heads.size - 1, inside.size].map { |line| line.squeeze(" ") }, inside.map { |line| line.squeeze(" ") }
     end
   end
 
@@ -124,9 +126,9 @@ class TerminalLawsTest < Minitest::Test
       paths = Hash.new(0)
       messages.each do |message|
         all.add(message.bytes, 0, message.bytes.bytesize)
-        Terminal::Heads.new(message.bytes).each do |head|
-          heads[head.byte] += 1
-          paths[path_of(head.steps)] += head.bytesize
+        each_head(message.bytes) do |byte, size, steps|
+          heads[byte] += 1
+          paths[path_of(steps)] += size
         end
       end
       assert_equal heads, all.heads
@@ -179,10 +181,73 @@ class TerminalLawsTest < Minitest::Test
     count.times { yield objects.message }
   end
 
+  def lines_of(bytes)
+    lines(:each_piece, bytes, 0, bytes.bytesize, 0)
+  end
+
+  # Of a message that breaks off, those before its end.
+  def lines(how, *arguments)
+    pieces = []
+    Terminal::HeadLine.new.public_send(how, *arguments) { |piece| pieces << piece.b }
+    pieces.join.lines
+  rescue Manypack::DecodeError
+    pieces.join.lines
+  end
+
+  # Yields each head byte, its size with its payload, and the steps to it: a key has those of its map.
+  def each_head(bytes, at = 0, steps = [], key: false, &block)
+    return enum_for(:each_head, bytes) unless block
+
+    type, size, count = head(bytes, at)
+    payload = %w[str bin ext].include?(type) ? count : 0
+    yield bytes.getbyte(at), size + payload, steps
+    at += size + payload
+    inside = key ? [*steps, :unnamed] : steps
+    return at if %w[array map].none?(type)
+    return count.times.inject(at) { |from, i| each_head(bytes, from, [*inside, i], &block) } if type == "array"
+
+    count.times.inject(at) do |from, _|
+      ends = each_head(bytes, from, inside, key: true, &block)
+      each_head(bytes, ends, [*inside, step_of(Terminal::Input::PLAIN.unpack(bytes.byteslice(from...ends)))], &block)
+    end
+  end
+
+  # Returns its type, its size, and the count of what comes after it.
+  def head(bytes, at)
+    byte = bytes.getbyte(at)
+    type = Terminal::HeadLine::TYPES[byte]
+    width = width(byte)
+    count = byte < 0xa0 ? byte & 15 : byte & 31
+    count = 1 << (byte - 0xd4) if (0xd4..0xd8).cover?(byte)
+    count = bytes.byteslice(at + 1, width).unpack1({1 => "C", 2 => "n", 4 => "N"}[width] || "x") if width.positive?
+    [type, 1 + width + (type == "ext" ? 1 : 0), count]
+  end
+
+  # How many bytes of number follow.
+  def width(byte)
+    case byte
+    when 0xc4..0xc9 then 1 << ((byte - 0xc4) % 3)
+    when 0xca, 0xcb then 4 << (byte - 0xca)
+    when 0xcc..0xd3 then 1 << (byte % 4)
+    when 0xd9..0xdb then 1 << (byte - 0xd9)
+    when 0xdc..0xdf then 2 << (byte % 2)
+    else 0
+    end
+  end
+
+  def step_of(key)
+    case key
+    when String then key.valid_encoding? ? key : key.b
+    when Integer, nil, true, false then key
+    when Float then key.nan? ? :unnamed : key
+    else :unnamed
+    end
+  end
+
   def path_of(steps)
     steps.map do |step|
       long = step.is_a?(String) && step.bytesize > 256
-      next :* if long || step.is_a?(Integer) || step == Terminal::Heads::UNNAMED
+      next :* if long || step.is_a?(Integer) || step == :unnamed
 
       step.is_a?(String) && step.ascii_only? ? step.dup.force_encoding("UTF-8") : step
     end.map { |step| step.is_a?(Float) ? [step].pack("G") : [step, step.is_a?(String) && step.encoding] }

@@ -1,9 +1,9 @@
 /*
  * Internal.head_lines: a line for each head byte of packed messages, for `manypack inspect`: the offset, the head byte,
- * the type and the value, indented as deep as it is. lib/manypack/terminal/output/head_line.rb has the words, and makes
- * the lines for broken messages; this file makes the same lines for whole ones.
+ * the type and the value, indented as deep as it is. lib/manypack/terminal/output/head_line.rb has the words.
  */
 #include "base/error.h"
+#include "base/error_path.h"
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/wire.h"
@@ -20,6 +20,7 @@ enum {
 typedef struct {
     uint64_t left;
     bool map;
+    bool key; /* it is a key, or inside of one */
 } frame;
 
 /* Lives on the C stack. */
@@ -29,6 +30,10 @@ typedef struct {
     VALUE texts;             /* shows texts that are not plain ASCII */
     uint64_t origin;         /* offset of the start in the input */
     const uint8_t *start, *end;
+    const uint8_t *wanted;   /* head_lines_at: the byte whose object is looked for, */
+    const uint8_t *found;    /* the last head up to it, */
+    bool in_key;             /* true if that is a key, or inside of one, */
+    bool starts_with_key;    /* and true if it is a key */
     size_t depth;
     frame frames[MP_TERMINAL_MAX_DEPTH];
 } writer;
@@ -99,10 +104,17 @@ string_of(const uint8_t *p, size_t n)
     return rb_str_new((const char *)p, (long)n);
 }
 
+/* How many bytes of a payload are there: of a broken message the end may be missing. */
+static uint32_t
+there(const writer *w, const uint8_t *p, uint32_t n)
+{
+    return (size_t)(w->end - p) < n ? (uint32_t)(w->end - p) : n;
+}
+
 static void
 write_text(writer *w, const uint8_t *p, uint32_t n)
 {
-    size_t shown = n < SHOWN ? n : SHOWN;
+    size_t shown = there(w, p, n < SHOWN ? n : SHOWN);
 
     if (!plain_p(p, shown)) {
         write_string(w, rb_funcall(w->texts, rb_intern("text"), 2, string_of(p, shown), n > SHOWN ? Qtrue : Qfalse));
@@ -118,7 +130,7 @@ write_payload(writer *w, const uint8_t *p, uint32_t n)
 {
     static const char digits[] = "0123456789abcdef";
 
-    for (uint32_t i = 0; i < n && i < SHOWN_BYTES; i++) {
+    for (uint32_t i = 0; i < there(w, p, n) && i < SHOWN_BYTES; i++) {
         char pair[] = {' ', digits[p[i] >> 4], digits[p[i] & 15]};
 
         write_bytes(w, pair + (i == 0), sizeof(pair) - (i == 0));
@@ -130,13 +142,14 @@ write_payload(writer *w, const uint8_t *p, uint32_t n)
 static void
 write_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
 {
+    uint32_t size = there(w, p, n);
     VALUE text;
 
-    if (key && n && plain_p(p, n)) {
+    if (key && size && plain_p(p, size)) {
         write_text(w, p, n);
         return;
     }
-    text = key && n ? rb_funcall(w->texts, rb_intern("key"), 1, string_of(p, n)) : Qnil;
+    text = key && size ? rb_funcall(w->texts, rb_intern("key"), 1, string_of(p, size)) : Qnil;
     if (NIL_P(text)) write_payload(w, p, n);
     else write_string(w, text);
 }
@@ -232,63 +245,126 @@ yield_lines(writer *w)
     mp_window_init_result(&w->window, PIECE + PIECE / 4);
 }
 
-/* Writes a line for each head of a message and sets *p to its end, or to the head to blame. */
+typedef void head_visit(writer *w, const uint8_t *at, const mp_head *head, bool key);
+
+/* Visits each head of a message and sets *p to its end, or to the head to blame, which was visited if it is whole. */
 static mp_status
-write_message(writer *w, const uint8_t **p)
+each_head(writer *w, const uint8_t **p, head_visit *visit)
 {
     w->depth = 0;
     do {
         frame *inner = w->depth ? &w->frames[w->depth - 1] : NULL;
-        const uint8_t *at = *p, *next;
+        bool key = inner ? inner->map && !(inner->left & 1) : w->starts_with_key;
         mp_head head;
-        mp_status status = mp_head_over(at, w->end, &head, &next);
+        mp_status status = mp_head_read(*p, w->end, &head);
 
         if (status != MP_OK) return status;
-        write_line(w, at, &head, inner && inner->map && !(inner->left & 1));
+        visit(w, *p, &head, key);
+        if (!mp_payload_present_p(head.payload, mp_payload_size(&head), w->end)) return MP_E_TRUNCATED;
         if (inner) inner->left--;
-        *p = next;
+        *p = head.payload + mp_payload_size(&head);
         if (mp_declared_objects(head.kind, head.n)) {
             if (w->depth == MP_TERMINAL_MAX_DEPTH) return MP_E_DEPTH;
-            w->frames[w->depth++] = (frame){mp_declared_objects(head.kind, head.n), head.kind == MP_MAP};
+            w->frames[w->depth++] = (frame){mp_declared_objects(head.kind, head.n), head.kind == MP_MAP,
+                                            key || (inner && inner->key)};
         }
         while (w->depth && !w->frames[w->depth - 1].left) w->depth--;
-        if (mp_out_size(&w->window.out) > PIECE) yield_lines(w);
     } while (w->depth);
     return MP_OK;
+}
+
+static void
+write_head(writer *w, const uint8_t *at, const mp_head *head, bool key)
+{
+    write_line(w, at, head, key);
+    if (mp_out_size(&w->window.out) > PIECE) yield_lines(w);
+}
+
+static void
+find_head(writer *w, const uint8_t *at, const mp_head *head, bool key)
+{
+    if (at > w->wanted) return;
+    w->found = at;
+    w->in_key = key || (w->depth && w->frames[w->depth - 1].key);
+    w->starts_with_key = key;
+}
+
+/* Starts with a part of a String, which stays frozen until the end. */
+static void
+start(writer *w, VALUE bytes, size_t from, size_t length, VALUE origin, VALUE words, VALUE texts)
+{
+    Check_Type(words, T_ARRAY);
+    w->origin = NUM2ULL(origin);
+    w->marks = rb_ary_entry(words, 0);
+    w->types = rb_ary_entry(words, 1);
+    w->key = rb_ary_entry(words, 2);
+    w->texts = texts;
+    Check_Type(w->marks, T_ARRAY);
+    Check_Type(w->types, T_ARRAY);
+    w->start = (const uint8_t *)RSTRING_PTR(bytes) + from;
+    w->end = w->start + length;
+    w->starts_with_key = false;
+    mp_window_init_result(&w->window, PIECE);
 }
 
 /*
  * call-seq: Internal.head_lines(bytes, start, size, origin, [marks, types, key], texts) { |lines| }
  *
  * Yields the lines of the messages in a part of a String, some at a time. origin: the offset of the part in the input;
- * marks, types: 256 Strings each, for the head bytes. Raises a DecodeError, whose offset counts from start.
+ * marks, types: 256 Strings each, for the head bytes. Raises a DecodeError, whose offset counts from start, after the
+ * lines of everything before it.
  */
 static VALUE
-rb_internal_head_lines(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE origin, VALUE words, VALUE texts)
+rb_internal_head_lines(VALUE self, VALUE bytes, VALUE from, VALUE size, VALUE origin, VALUE words, VALUE texts)
 {
-    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), there;
+    size_t first = NUM2SIZET(from), length = NUM2SIZET(size), whole;
+    mp_status status = MP_OK;
     const uint8_t *p;
     writer w;
 
     Check_Type(bytes, T_STRING);
-    Check_Type(words, T_ARRAY);
-    there = (size_t)RSTRING_LEN(bytes);
-    if (from > there || length > there - from) rb_raise(rb_eRangeError, "no such part of the String");
-    w.origin = NUM2ULL(origin);
-    w.marks = rb_ary_entry(words, 0);
-    w.types = rb_ary_entry(words, 1);
-    w.key = rb_ary_entry(words, 2);
-    w.texts = texts;
-    Check_Type(w.marks, T_ARRAY);
-    Check_Type(w.types, T_ARRAY);
+    whole = (size_t)RSTRING_LEN(bytes);
+    if (first > whole || length > whole - first) rb_raise(rb_eRangeError, "no such part of the String");
     bytes = rb_str_new_frozen(bytes);
-    w.start = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
-    w.end = p + length;
-    mp_window_init_result(&w.window, PIECE);
-    while (p < w.end) {
-        mp_status status = write_message(&w, &p);
-        if (status != MP_OK) mp_raise_status(status, mp_blame_of(w.start, p, w.end, 0));
-    }
+    start(&w, bytes, first, length, origin, words, texts);
+    for (p = w.start; p < w.end && status == MP_OK;) status = each_head(&w, &p, write_head);
+    yield_lines(&w);
+    if (status != MP_OK) mp_raise_status(status, mp_blame_of(w.start, p, w.end, 0));
+    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(words);
+    RB_GC_GUARD(w.window.string);
+    return Qnil;
+}
+
+/*
+ * call-seq: Internal.head_lines_at(bytes, at, origin, [marks, types, key], texts) { |lines| }
+ *
+ * Yields the path of the object to which a byte of a message belongs, and then the lines of that object, as far as they
+ * are there. Nothing if no head before the byte is whole.
+ */
+static VALUE
+rb_internal_head_lines_at(VALUE self, VALUE bytes, VALUE at, VALUE origin, VALUE words, VALUE texts)
+{
+    size_t offset = NUM2SIZET(at);
+    const uint8_t *p;
+    VALUE path;
+    writer w;
+
+    Check_Type(bytes, T_STRING);
+    if (offset >= (size_t)RSTRING_LEN(bytes)) rb_raise(rb_eRangeError, "no such byte of the String");
+    bytes = rb_str_new_frozen(bytes);
+    start(&w, bytes, 0, (size_t)RSTRING_LEN(bytes), origin, words, texts);
+    w.wanted = w.start + offset;
+    w.found = NULL;
+    p = w.start;
+    each_head(&w, &p, find_head);
+    if (!w.found) return Qnil;
+    path = mp_error_path_of(bytes, 0, (size_t)(w.found - w.start));
+    if (w.in_key) WRITE(&w, "a key of ");
+    write_string(&w, NIL_P(path) ? rb_utf8_str_new_cstr("$...") : path);
+    WRITE(&w, "\n");
+    p = w.found;
+    each_head(&w, &p, write_head);
     yield_lines(&w);
     RB_GC_GUARD(bytes);
     RB_GC_GUARD(words);
@@ -299,5 +375,6 @@ rb_internal_head_lines(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE o
 void
 Init_manypack_head_lines(void)
 {
+    MP_DEFINE_INTERNAL("head_lines_at", rb_internal_head_lines_at, 5);
     MP_DEFINE_INTERNAL("head_lines", rb_internal_head_lines, 6);
 }

@@ -15,9 +15,6 @@ module Manypack
         head -c 100 events.msgpack | manypack inspect
       TEXT
 
-      # How many heads are shown at a time.
-      LINES = 1000
-
       private
 
       def options(parser)
@@ -49,45 +46,22 @@ module Manypack
 
       # Writes some lines at a time, because they can be longer than the messages.
       def show(messages)
-        @line.each_piece(messages) { |lines| output.write(lines) }
+        @line.each_piece(messages.bytes, messages.start, messages.size, messages.offset) { |text| output.write(text) }
       end
 
       # Shows the heads before the fault.
       def show_broken(fault)
-        write_lines(Heads.new(fault.bytes, fault.origin, steps: false)) { |head| @line.of(head) }
-      end
-
-      # Writes the line that the block returns for each head, some at a time.
-      def write_lines(heads)
-        heads.each_slice(LINES) { |some| output.write(some.map { |head| yield head }.join) }
+        @line.each_piece(fault.bytes, 0, fault.bytes.bytesize, fault.origin) { |text| output.write(text) }
+      rescue DecodeError
+        nil
       end
 
       # Returns true if --at is in the message.
       def show_at(bytes, origin)
         return false unless (origin...origin + bytes.bytesize).cover?(@at)
 
-        heads = Heads.new(bytes, origin)
-        first = last_up_to_offset(heads) or return true
-        output.write("#{path_of(first)}\n#{@line.of(first, first.depth)}")
-        after = heads.lazy.drop_while { |head| head.offset <= first.offset }
-        inside = after.take_while { |head| head.depth > first.depth }
-        write_lines(inside) { |head| @line.of(head, first.depth) }
+        @line.at(@at - origin, bytes, origin) { |text| output.write(text) }
         true
-      end
-
-      # Returns the head of the object at --at, or nil before the first one.
-      def last_up_to_offset(heads)
-        last = nil
-        heads.each { |head| head.offset <= @at ? last = head : break }
-        last
-      end
-
-      def path_of(head)
-        steps = head.steps.take_while { |step| step != Heads::UNNAMED }
-        path = Path.of(*steps).to_s
-        return "below a key of #{path} that a path cannot name" if steps.size < head.steps.size
-
-        head.key ? "a key of #{path}" : path
       end
     end
   end

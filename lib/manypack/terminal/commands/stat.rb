@@ -56,7 +56,7 @@ module Manypack
 
       def types
         counts = Hash.new(0)
-        @tally.heads.each_with_index { |number, byte| counts[Heads::TABLE[byte].first] += number if number.positive? }
+        @tally.heads.each_with_index { |number, byte| counts[HeadLine::TYPES[byte]] += number if number.positive? }
         counts.sort_by { |type, number| [-number, type] }
       end
 

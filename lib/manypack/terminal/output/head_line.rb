@@ -1,41 +1,33 @@
 # frozen_string_literal: true
 
-# The line of `manypack inspect` for a head: its offset, its byte, its type and its value. head_lines.c makes the same
-# lines of whole messages, many times as fast.
+# The words in the lines of `manypack inspect`: a line for a head has its offset, its byte, its type and its value.
 module Manypack
   module Terminal
     class HeadLine
+      # The type of each head byte, from the first byte that has it on.
+      FIRST = {
+        0x00 => "fixint", 0x80 => "map", 0x90 => "array", 0xa0 => "str", 0xc0 => "nil", 0xc1 => nil, 0xc2 => "false",
+        0xc3 => "true", 0xc4 => "bin", 0xc7 => "ext", 0xca => "float32", 0xcb => "float64", 0xcc => "uint8",
+        0xcd => "uint16", 0xce => "uint32", 0xcf => "uint64", 0xd0 => "int8", 0xd1 => "int16", 0xd2 => "int32",
+        0xd3 => "int64", 0xd4 => "ext", 0xd9 => "str", 0xdc => "array", 0xde => "map", 0xe0 => "fixint"
+      }.freeze
+      TYPES = Array.new(256) { |byte| FIRST[FIRST.keys.select { |first| first <= byte }.last] }.freeze
+      private_constant :FIRST
+
       def initialize
-        @marks = Array.new(256) { |byte| Colors.paint(format("%02x", byte), :dim) }
-        @types = Heads::TABLE.map { |type, *| type && Colors.paint(type, :cyan) }
-        @key = "#{Colors.paint("key", :blue)} "
+        marks = Array.new(256) { |byte| Colors.paint(format("%02x", byte), :dim) }
+        types = TYPES.map { |type| type && Colors.paint(type, :cyan) }
+        @words = [marks, types, "#{Colors.paint("key", :blue)} "]
       end
 
-      # Yields the lines of whole messages, some at a time.
-      def each_piece(messages, &block)
-        Internal.head_lines(messages.bytes, messages.start, messages.size, messages.offset, [@marks, @types, @key],
-                            HeadText, &block)
+      # Yields the lines of messages, some at a time. Raises a DecodeError after the lines before it.
+      def each_piece(bytes, start, size, offset, &block)
+        Internal.head_lines(bytes, start, size, offset, @words, HeadText, &block)
       end
 
-      # Returns the line of a Head at +depth+ or deeper.
-      def of(head, depth = 0)
-        format("%8d  %s  %s%s\n", head.offset, @marks[head.byte], "  " * (head.depth - depth), description(head))
-      end
-
-      private
-
-      def description(head)
-        what = "#{@key if head.key}#{@types[head.byte]}"
-        case head.type
-        when "map" then "#{what} of #{count(head, "pair")}"
-        when "array" then "#{what} of #{count(head, "element")}"
-        when "str", "bin", "ext" then "#{what} of #{count(head, "byte")}: #{head.text}"
-        else [what, head.text].compact.join(" ")
-        end
-      end
-
-      def count(head, thing)
-        "#{head.count} #{thing}#{"s" if head.count != 1}"
+      # Yields the path and the lines of the object at a byte of a message that starts at +offset+.
+      def at(byte, bytes, offset, &block)
+        Internal.head_lines_at(bytes, byte, offset, @words, HeadText, &block)
       end
     end
   end
