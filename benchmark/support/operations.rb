@@ -6,27 +6,18 @@ require "rbconfig"
 require "stringio"
 require "zlib"
 
-# Something that is measured: what is done, with what, how often, and what shows that it was done.
+# Something that is measured: what is done, with what, how often, and what shows that it was done. Each has
+#
+# supported?(contender):: returns true if the contender offers the operation
+# argument(contender, payload):: returns what repeat needs, made before the clock runs
+# repeat(contender, argument, times):: the work itself
+# check(contender, payload):: returns the number of packed bytes for each of the units and, in :same, what all
+#                             contenders of one format must have in common; nil if what comes back is not what went in
 class Operation
   attr_reader :name
 
   def initialize(name)
     @name = name
-  end
-
-  # Returns whether the contender offers the operation.
-  def supported?(contender)
-    raise NotImplementedError
-  end
-
-  # Returns what repeat needs. It is made before the clock runs.
-  def argument(contender, payload)
-    raise NotImplementedError
-  end
-
-  # The work itself.
-  def repeat(contender, argument, times)
-    raise NotImplementedError
   end
 
   # Returns the processor time so far, in nanoseconds, of whatever does the work.
@@ -45,14 +36,6 @@ class Operation
   # check:: what check answered
   def repetitions(bytes, check)
     (bytes / check[:bytes]).clamp(3, 5_000)
-  end
-
-  # Answers with the number of packed bytes for each of the units and, in :same, with what all contenders of one format
-  # must have in common.
-  #
-  # Returns nil if what comes back is not what went in.
-  def check(contender, payload)
-    raise NotImplementedError
   end
 end
 
@@ -272,78 +255,52 @@ class Look < Operation
 end
 
 # Unpacker#each over a file, or over a String that is fed.
-class ReadStream < Operation
+class ReadStream < Custom
   # source:: :file or :string
   def initialize(name, source)
-    super(name)
+    super(name, :unpacker) do |contender, stream|
+      input = input(contender, stream)
+      -> { each(contender, input) { |message| message } }
+    end
     @source = source
   end
 
-  def supported?(contender)
-    contender.respond_to?(:unpacker)
-  end
-
-  def argument(contender, stream)
-    @source == :file ? stream.file(contender) : stream.bytes(contender)
-  end
-
-  def units(stream)
-    stream.count
-  end
-
-  def repeat(contender, argument, times)
-    times.times { each(contender, argument) { |message| message } }
-  end
+  def units(stream) = stream.count
 
   def check(contender, stream)
     few = stream.first(1_000)
     read = []
-    each(contender, argument(contender, few)) { |message| read << message }
+    each(contender, input(contender, few)) { |message| read << message }
     bytes = few.bytes(contender)
     { bytes: bytes.bytesize.fdiv(few.count), same: Zlib.crc32(bytes) } if read.inspect == few.to_a.inspect
   end
 
   private
 
-  def each(contender, argument, &block)
+  def input(contender, stream) = @source == :file ? stream.file(contender) : stream.bytes(contender)
+
+  def each(contender, input, &block)
     if @source == :file
-      File.open(argument, "rb") { |file| contender.unpacker(file).each(&block) }
+      File.open(input, "rb") { |file| contender.unpacker(file).each(&block) }
     else
-      contender.unpacker.feed(argument).each(&block)
+      contender.unpacker.feed(input).each(&block)
     end
   end
 end
 
 # Packer#write to an IO, with a flush after every message or with one at the end.
-class WriteStream < Operation
+class WriteStream < Custom
   # flush:: :each or :end
   #
   # The block opens a new IO.
-  def initialize(name, flush:, &open)
-    super(name)
-    @flush = flush
-    @open = open
-  end
-
-  def supported?(contender)
-    contender.respond_to?(:packer)
-  end
-
-  def argument(_contender, stream)
-    stream
-  end
-
-  def units(stream)
-    stream.count
-  end
-
-  def repeat(contender, stream, times)
-    times.times do
-      io = @open.call
-      write(contender, stream, io)
-      io.close
+  def initialize(name, flush:)
+    super(name, :packer) do |contender, stream|
+      -> { yield.then { |io| write(contender, stream, io) && io.close } }
     end
+    @flush = flush
   end
+
+  def units(stream) = stream.count
 
   def check(contender, stream)
     few = stream.first(1_000)
@@ -356,39 +313,22 @@ class WriteStream < Operation
 
   def write(contender, stream, io)
     packer = contender.packer(io)
-    if @flush == :each
-      stream.each { |message| packer.write(message).flush }
-    else
-      stream.each { |message| packer.write(message) }
-      packer.flush
-    end
+    stream.each { |message| packer.write(message).flush } if @flush == :each
+    stream.each { |message| packer.write(message) } if @flush == :end
+    packer.flush
   end
 end
 
 # A process that requires the contender and ends.
-class Start < Operation
+class Start < Custom
   # Without Bundler, which RubyGems loads at the start of Ruby when any of these says so.
   ENVIRONMENT = ENV.keys.grep(/\A(RUBYOPT|RUBYLIB|GEM_HOME|GEM_PATH|BUNDLE.*)\z/).to_h { |name| [name, nil] }.freeze
 
   def initialize
-    super("start")
-  end
-
-  def supported?(contender)
-    contender.respond_to?(:feature)
-  end
-
-  # flags:: options of Ruby
-  #
-  # Returns the command, as spawn takes it.
-  def argument(contender, flags)
-    feature = contender.feature
-    folders = $LOAD_PATH.map(&:to_s).reject { |folder| Dir[File.join(folder, "#{feature}{,.rb}")].empty? }
-    [ENVIRONMENT, RbConfig.ruby, *flags, *folders.map { |folder| "-I#{folder}" }, "-e", "require #{feature.dump}"]
-  end
-
-  def repeat(_contender, command, times)
-    times.times { raise "#{command.inspect} fails" unless system(*command) }
+    super("start", :feature) do |contender, flags|
+      command = command(contender.feature, flags)
+      -> { system(*command) || raise("#{command.inspect} fails") }
+    end
   end
 
   # That of the processes that ended.
@@ -397,8 +337,15 @@ class Start < Operation
     ((times.cutime + times.cstime) * 1e9).round
   end
 
-  def check(contender, flags)
-    repeat(contender, argument(contender, flags), 1)
-    { bytes: 0, same: nil }
+  def check(contender, flags) = argument(contender, flags).call && { bytes: 0, same: nil }
+
+  private
+
+  # flags:: options of Ruby
+  #
+  # Returns the command, as spawn takes it.
+  def command(feature, flags)
+    folders = $LOAD_PATH.map(&:to_s).reject { |folder| Dir[File.join(folder, "#{feature}{,.rb}")].empty? }
+    [ENVIRONMENT, RbConfig.ruby, *flags, *folders.map { |folder| "-I#{folder}" }, "-e", "require #{feature.dump}"]
   end
 end
