@@ -30,7 +30,7 @@ shorten_timestamp(object *o)
     return MP_OK;
 }
 
-/* Reads an object without its contents, and checks it as mp_validate does, except for UTF-8. */
+/* Reads an object without its contents. Checks whether it is well formed, except for UTF-8. */
 MP_INLINE mp_status
 object_read(const uint8_t *p, const uint8_t *end, object *o)
 {

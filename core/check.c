@@ -1,6 +1,6 @@
 /*
  * The checks of a head, in the order in which decoding makes them. tape.c calls them for heads that its stride cannot
- * decide on. mp_validate has its own two checks, because it must not wait for payloads that it does not check.
+ * decide on.
  */
 #include "check.h"
 

@@ -217,7 +217,6 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
 
     *value = 0;
     while (cursor->left) {
-        const uint8_t *from = p;
         bool same = false;
 
         if (skip_short_key(&p, end, key, &same)) {
@@ -229,8 +228,6 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
             p = bytes + cursor->at;
         }
         if (MP_UNLIKELY(same)) {
-            cursor->look->blame = (size_t)(from - bytes);
-            if (which == MP_FIND_ONLY && *value) return MP_E_DUPLICATE_KEY;
             *value = (size_t)(p - bytes);
             if (which == MP_FIND_FIRST) break;
         }

@@ -91,7 +91,6 @@ mp_cursor_skip_leaves(mp_cursor *cursor, uint64_t n)
 typedef enum {
     MP_FIND_FIRST, /* stop at the first, without skipping its value */
     MP_FIND_LAST,  /* search to the end of the map, because unpacking keeps the last */
-    MP_FIND_ONLY,  /* search to the end of the map; MP_E_DUPLICATE_KEY at the second */
 } mp_find_which;
 
 /*

@@ -1,15 +1,10 @@
 /*
- * The one walk behind skip, validate, measure and split. A constant selects the extra work of each, and the compiler
- * drops the rest. The walk keeps one number for each open container, so that it can stop at any byte and continue in
- * another block. Other walks keep more, as the tops of their files say; all of them step by wire.h.
+ * The one walk behind skip and split. It keeps one number for each open container, so that it can stop at any byte and
+ * continue in another block. Other walks keep more, as the tops of their files say; all of them step by wire.h.
  */
 #include "skip.h"
 
-#include "timestamp.h"
-#include "utf8.h"
 #include "wire.h"
-
-enum { CHECK = 1, COUNT = 2, LIMIT = 4 };
 
 void
 mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth)
@@ -19,42 +14,6 @@ mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth)
     walk->max_depth = max_depth;
     walk->payload = 0;
     walk->objects = 0;
-    walk->deepest = 0;
-}
-
-/* Checks a payload. Only mp_validate does. */
-static mp_status
-check_payload(const mp_head *head, const uint8_t *end)
-{
-    bool timestamp = head->kind == MP_EXT && head->ext_type == MP_TIMESTAMP_TYPE;
-    mp_timestamp ignored;
-
-    if (head->kind != MP_STR && !timestamp) return MP_OK;
-    if (!mp_payload_present_p(head->payload, head->n, end)) return MP_E_TRUNCATED;
-    if (timestamp) return mp_timestamp_read(head->payload, head->n, &ignored);
-    return mp_utf8_valid_p(head->payload, head->n) ? MP_OK : MP_E_UTF8;
-}
-
-/* True if mp_validate accepts the object at p, which ends at end. */
-MP_INLINE bool
-leaf_valid_p(const uint8_t *p, const uint8_t *end)
-{
-    mp_kind kind = (mp_kind)MP_WIRE[*p].kind;
-    mp_head head;
-
-    if (kind != MP_STR && kind != MP_EXT) return true;
-    return mp_head_read(p, end, &head) == MP_OK && check_payload(&head, end) == MP_OK;
-}
-
-/*
- * Counts the object that was just passed. depth is the number of open containers, including the object if it opened
- * one.
- */
-MP_INLINE void
-count(mp_walk *walk, size_t depth)
-{
-    walk->objects++;
-    if (depth > walk->deepest) walk->deepest = depth;
 }
 
 /* Takes one object from the objects that are left. True if it was the last. */
@@ -97,8 +56,7 @@ container_open(mp_walk *walk, const mp_head *head)
  * payload is left to pass.
  */
 MP_INLINE mp_status
-head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, const mp_limits *limits,
-            bool *opened)
+head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const mp_limits *limits, bool *opened)
 {
     mp_head head;
     mp_status status = mp_head_read(*p, end, &head);
@@ -115,18 +73,16 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
       case MP_STR:
       case MP_BIN:
       case MP_EXT:
-        if (flags & CHECK) status = check_payload(&head, end);
-        if (MP_LIKELY(status == MP_OK)) walk->payload = head.n;
+        walk->payload = head.n;
         break;
       default:
         break;
     }
     if (MP_UNLIKELY(status != MP_OK)) return status;
-    if (flags & LIMIT) { /* last, so that a head that was too deep counts only once when it is tried again */
+    if (limits) { /* last, so that a head that was too deep counts only once when it is tried again */
         status = mp_limits_pass(limits, head.kind, head.n, &walk->objects);
         if (MP_UNLIKELY(status != MP_OK)) return status;
     }
-    if (flags & COUNT) count(walk, walk->depth);
     *p = head.payload;
     return MP_OK;
 }
@@ -137,7 +93,7 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
  * walk.
  */
 MP_INLINE bool
-stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
+stride(mp_walk *walk, const uint8_t **at, const uint8_t *end)
 {
     const uint8_t *p = *at;
     uint64_t *const outermost = walk->left, *const limit = outermost + walk->max_depth;
@@ -148,13 +104,11 @@ stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
         const uint8_t *from = p;
         mp_step step = mp_step_over(&p, end, &held);
 
-        if ((flags & CHECK) && step == MP_STEP_LEAF && !leaf_valid_p(from, p)) step = MP_STEP_NONE;
-        if (!(flags & COUNT) && step == MP_STEP_CONTAINER && innermost + 1 < limit && mp_skip_point(&p, held)) {
+        if (step == MP_STEP_CONTAINER && innermost + 1 < limit && mp_skip_point(&p, held)) {
             left -= mp_skip_points(&p, end, left - 1);
             step = MP_STEP_LEAF;
         }
         if (step == MP_STEP_LEAF) {
-            if (flags & COUNT) count(walk, 0);
             left--;
             while (MP_UNLIKELY(!left)) {
                 if (innermost == outermost) {
@@ -172,7 +126,6 @@ stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
         }
         *innermost++ = left;
         left = held;
-        if (flags & COUNT) count(walk, (size_t)(innermost - outermost) + 1);
     }
     *innermost = left;
     walk->depth = (size_t)(innermost - outermost) + 1;
@@ -180,9 +133,9 @@ stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
     return false;
 }
 
-/* flags is a constant in each caller, so that skip does not pay for checks that it does not make. */
+/* limits is NULL in mp_skip, for which the compiler drops the checks. */
 MP_INLINE mp_status
-walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags, const mp_limits *limits)
+walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const mp_limits *limits)
 {
     const uint8_t *p = *at;
     mp_status status = MP_OK;
@@ -191,11 +144,11 @@ walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags, 
     whole = walk->payload && payload_passed(walk, &p, end) && object_passed(walk);
     if (walk->payload) status = MP_E_TRUNCATED;
     while (!whole && status == MP_OK) {
-        if (!(flags & LIMIT) && walk->depth && mp_ahead_p(p, end)) {
-            whole = stride(walk, &p, end, flags);
+        if (!limits && walk->depth && mp_ahead_p(p, end)) {
+            whole = stride(walk, &p, end);
             if (whole) break;
         }
-        status = head_passed(walk, &p, end, flags, limits, &opened);
+        status = head_passed(walk, &p, end, limits, &opened);
         if (status != MP_OK || opened) continue;
         if (payload_passed(walk, &p, end)) whole = object_passed(walk);
         else status = MP_E_TRUNCATED;
@@ -207,25 +160,13 @@ walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags, 
 mp_status
 mp_skip(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
-    return walk_on(walk, p, end, 0, NULL);
+    return walk_on(walk, p, end, NULL);
 }
 
 mp_status
 mp_skip_limited(mp_walk *walk, const uint8_t **p, const uint8_t *end, const mp_limits *limits)
 {
-    return walk_on(walk, p, end, LIMIT, limits);
-}
-
-mp_status
-mp_validate(mp_walk *walk, const uint8_t **p, const uint8_t *end)
-{
-    return walk_on(walk, p, end, CHECK, NULL);
-}
-
-mp_status
-mp_measure(mp_walk *walk, const uint8_t **p, const uint8_t *end)
-{
-    return walk_on(walk, p, end, COUNT, NULL);
+    return walk_on(walk, p, end, limits);
 }
 
 mp_status

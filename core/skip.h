@@ -1,6 +1,6 @@
 /*
- * Walks over packed bytes without building anything: skip, validate, measure, split. A walk can stop at any byte and
- * continue later. It does not recurse: a level of depth takes eight bytes of the caller's memory and no C stack.
+ * Walks over packed bytes without building anything: skip and split. A walk can stop at any byte and continue later. It
+ * does not recurse: a level of depth takes eight bytes of the caller's memory and no C stack.
  */
 #ifndef MP_SKIP_H
 #define MP_SKIP_H
@@ -14,27 +14,20 @@ typedef struct {
     size_t depth;      /* open containers */
     size_t max_depth;  /* places in left */
     uint64_t payload;  /* bytes still to come of an open str, bin or ext */
-    uint64_t objects;  /* heads read (mp_measure); objects declared, added to the caller's count (mp_skip_limited) */
-    size_t deepest;    /* most containers that were ever open; only mp_measure */
+    uint64_t objects;  /* mp_skip_limited: objects declared, added to the caller's count */
 } mp_walk;
 
 /* Starts a walk over one object. left holds max_depth numbers and must outlive the walk. */
 void mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth);
 
 /*
- * Each function walks over the rest of the object at *p and sets *p to its end. On MP_E_TRUNCATED, *p is where the walk
- * stopped: to continue, call again with the bytes from there on and more bytes after them. On any other status, *p is
- * at the head to blame.
- *
- *   mp_skip          checks the structure: heads, lengths, depth
- *   mp_skip_limited  checks the structure and the limits on declared sizes: MP_E_MAX_ statuses
- *   mp_validate      checks the structure, and that each str is UTF-8 and each timestamp well formed
- *   mp_measure       checks the structure and counts
+ * Walks over the rest of the object at *p and sets *p to its end. Checks the structure: heads, lengths, depth. On
+ * MP_E_TRUNCATED, *p is where the walk stopped: to continue, call again with the bytes from there on and more bytes
+ * after them. On any other status, *p is at the head to blame. mp_skip_limited also checks the limits on declared
+ * sizes: MP_E_MAX_ statuses.
  */
 mp_status mp_skip(mp_walk *walk, const uint8_t **p, const uint8_t *end);
 mp_status mp_skip_limited(mp_walk *walk, const uint8_t **p, const uint8_t *end, const mp_limits *limits);
-mp_status mp_validate(mp_walk *walk, const uint8_t **p, const uint8_t *end);
-mp_status mp_measure(mp_walk *walk, const uint8_t **p, const uint8_t *end);
 
 /* The progress of a walk over successive objects. */
 typedef struct {

@@ -72,7 +72,7 @@ static void
 every_input(const uint8_t *alphabet, size_t letters, size_t n)
 {
     size_t digits[8] = {0}, i;
-    uint8_t bytes[8];
+    uint8_t bytes[8] = {0};
 
     for (;;) {
         for (i = 0; i < n; i++) bytes[i] = alphabet[digits[i]];

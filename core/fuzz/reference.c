@@ -115,14 +115,6 @@ stop(reader *r, mp_status status)
 }
 
 static void
-count_head(reader *r, const mp_plain_head *head)
-{
-    r->result.objects++;
-    r->result.at += head->size;
-    if (r->depth > r->result.deepest) r->result.deepest = r->depth;
-}
-
-static void
 read_elements(reader *r, const mp_plain_head *head)
 {
     uint64_t n = head->kind == MP_MAP ? head->n * 2 : head->n;
@@ -132,7 +124,7 @@ read_elements(reader *r, const mp_plain_head *head)
         return;
     }
     if (n) r->depth++;
-    count_head(r, head);
+    r->result.at += head->size;
     if (n) {
         while (n-- && r->result.status == MP_OK) read_object(r);
         r->depth--;
@@ -157,7 +149,7 @@ read_payload(reader *r, const mp_plain_head *head)
             return;
         }
     }
-    count_head(r, head);
+    r->result.at += head->size;
     if (head->n > here) {
         r->result.payload = head->n - here;
         r->result.at = r->end;
@@ -190,7 +182,7 @@ read_object(reader *r)
         read_payload(r, &head);
         break;
       default:
-        count_head(r, &head);
+        r->result.at += head.size;
         break;
     }
 }

@@ -145,7 +145,7 @@ knows_the_way_to(const uint8_t *bytes, size_t n)
     free(tape.entries);
 }
 
-/* With the checks of mp_validate, and with limits that the bytes choose. */
+/* Checks UTF-8 and timestamps, then limits that the bytes choose. */
 static void
 checks_as_walks_do(const uint8_t *bytes, size_t n, uint32_t max_depth)
 {

@@ -14,8 +14,7 @@
 #include "wire_table.h"
 
 #define MP_TARGETS(X) \
-    X(head) X(skip) X(validate) X(measure) X(resume) X(split) X(find) X(tape) X(trail) X(timestamp) X(utf8) \
-    X(round_trip) X(canonical)
+    X(head) X(skip) X(resume) X(split) X(find) X(tape) X(trail) X(timestamp) X(utf8) X(round_trip) X(canonical)
 
 #define MP_TARGET_DECLARE(name) void mp_fuzz_##name(const uint8_t *bytes, size_t n);
 MP_TARGETS(MP_TARGET_DECLARE)
@@ -56,11 +55,12 @@ typedef struct {
     const uint8_t *at; /* where it stopped: after the object, or as in mp_skip */
     mp_status status;
     uint64_t payload;  /* bytes of a str, bin or ext that are still to come */
-    uint64_t objects;  /* heads passed */
-    size_t deepest;
 } mp_reference;
 
-/* The expected result of a walk over the object at p. valid: of mp_validate. max_depth bounds the recursion. */
+/*
+ * The expected result of a walk over the object at p. valid: each str must be UTF-8, and each timestamp well formed.
+ * max_depth bounds the recursion.
+ */
 mp_reference mp_reference_walk(const uint8_t *p, const uint8_t *end, size_t max_depth, bool valid);
 
 /* True if n bytes are UTF-8. */

@@ -286,16 +286,17 @@ refuses_every_prefix_and_0xc1_anywhere(void)
         uint64_t left[8];
         const uint8_t *p = bytes;
         mp_walk walk;
-        mp_status expected;
+        mp_status expected, status;
 
         memcpy(bytes, sample, n);
         bytes[i] = 0xc1;
         mp_walk_init(&walk, left, 8);
-        expected = mp_validate(&walk, &p, bytes + n);
-        CHECK(write_form(bytes, n, 8, &out, &at) == expected, "%zu: at %zu", i, at);
-        CHECK(expected == MP_E_TRUNCATED || at == (size_t)(p - bytes), "%zu: at %zu", i, at);
+        expected = mp_skip(&walk, &p, bytes + n);
+        status = write_form(bytes, n, 8, &out, &at);
+        CHECK(status == expected || (expected == MP_OK && status == MP_E_UTF8), "%zu: %d at %zu", i, (int)status, at);
+        CHECK(expected != MP_E_BAD_HEAD || at == (size_t)(p - bytes), "%zu: at %zu", i, at);
         free(out.block);
-        CHECK(expected == MP_OK || check(bytes, n, 8, &at) != MP_OK, "%zu", i);
+        CHECK(status == MP_OK || check(bytes, n, 8, &at) != MP_OK, "%zu", i);
     }
 }
 

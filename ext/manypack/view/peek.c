@@ -22,7 +22,6 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->codec = mp_codec_get(codec);
     peek->index = index;
     peek->memory = 0;
-    peek->unique_keys = false;
     peek->in_turn = false;
     peek->alone = peek->outermost = false;
     peek->look.size = (size_t)RSTRING_LEN(message);
@@ -150,21 +149,6 @@ mp_peek_key(mp_peek *peek, size_t offset)
 
 /* --- keys ------------------------------------------------------------------------------------------- */
 
-/*
- * Makes a key of a String or of the name of a Symbol: a str if it is UTF-8, a bin if it is BINARY. False if it is
- * neither.
- */
-static bool
-text_key(VALUE text, mp_key *key)
-{
-    int index = ENCODING_GET(text);
-    const char *p = RSTRING_PTR(text);
-    size_t n = (size_t)RSTRING_LEN(text);
-
-    *key = index == mp_binary_index ? mp_key_bin(p, n) : mp_key_str(p, n);
-    return index == mp_binary_index || index == mp_utf8_index || rb_enc_str_asciionly_p(text);
-}
-
 static bool
 integer_key(VALUE integer, mp_key *key)
 {
@@ -183,8 +167,14 @@ integer_key(VALUE integer, mp_key *key)
 bool
 mp_simple_key(VALUE obj, mp_key *key)
 {
-    if (RB_TYPE_P(obj, T_STRING)) return text_key(obj, key);
-    if (RB_SYMBOL_P(obj)) return text_key(rb_sym2str(obj), key);
+    if (RB_SYMBOL_P(obj)) obj = rb_sym2str(obj);
+    if (RB_TYPE_P(obj, T_STRING)) {
+        int index = ENCODING_GET(obj);
+
+        *key = (mp_key){.kind = index == mp_binary_index ? MP_BIN : MP_STR,
+                        .bytes = (const uint8_t *)RSTRING_PTR(obj), .n = (size_t)RSTRING_LEN(obj)};
+        return index == mp_binary_index || index == mp_utf8_index || rb_enc_str_asciionly_p(obj);
+    }
     if (RB_INTEGER_TYPE_P(obj)) return integer_key(obj, key);
     if (RB_FLOAT_TYPE_P(obj)) {
         *key = mp_key_real(RFLOAT_VALUE(obj));
@@ -192,12 +182,6 @@ mp_simple_key(VALUE obj, mp_key *key)
     }
     *key = mp_key_special(NIL_P(obj) ? MP_NIL : obj == Qtrue ? MP_TRUE : MP_FALSE);
     return NIL_P(obj) || obj == Qtrue || obj == Qfalse;
-}
-
-static mp_find_which
-which_of(const mp_peek *peek)
-{
-    return peek->unique_keys ? MP_FIND_ONLY : mp_peek_which(&peek->codec->options);
 }
 
 /* True for a Symbol if str keys become Strings, or the reverse: obj finds a str key only if no ext unpacks to obj. */
@@ -211,7 +195,7 @@ stands_for_text_p(const mp_peek *peek, VALUE obj)
 static size_t
 find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 {
-    mp_find_which which = which_of(peek);
+    bool first = mp_peek_which(&peek->codec->options) == MP_FIND_FIRST;
     size_t value = 0;
 
     while (cursor->left && cursor->at < end) {
@@ -223,9 +207,8 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
         kind = mp_peek_kind(peek, key);
         same = (kind == MP_EXT || mp_container_p(kind)) && rb_eql(mp_peek_object(peek, key), obj);
         mp_peek_refresh(peek);
-        if (same && value && which == MP_FIND_ONLY) mp_peek_raise(peek, MP_E_DUPLICATE_KEY);
         if (same) value = cursor->at;
-        if (same && which == MP_FIND_FIRST) return value;
+        if (same && first) return value;
         mp_peek_check(peek, mp_cursor_next(cursor));
     }
     return value;
@@ -238,13 +221,12 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 static size_t
 find_other(mp_peek *peek, mp_cursor *cursor, size_t value, VALUE obj)
 {
-    bool first = which_of(peek) == MP_FIND_FIRST;
+    bool first = mp_peek_which(&peek->codec->options) == MP_FIND_FIRST;
     mp_cursor end = *cursor;
     size_t other;
 
     mp_peek_open(peek, cursor, cursor->head);
     other = find_object(peek, cursor, value && first ? value : SIZE_MAX, obj);
-    if (other && value && which_of(peek) == MP_FIND_ONLY) mp_peek_raise(peek, MP_E_DUPLICATE_KEY);
     if (other && (first || other > value)) return other;
     *cursor = end;
     return value;
@@ -256,8 +238,9 @@ table_of(mp_peek *peek, const mp_cursor *opened)
 {
     const mp_key_table *table;
 
-    if (!peek->index || peek->in_turn || peek->unique_keys) return NULL;
-    table = mp_view_index_keys(peek->index, peek->message, opened->head, opened->left / 2, which_of(peek));
+    if (!peek->index || peek->in_turn) return NULL;
+    table = mp_view_index_keys(peek->index, peek->message, opened->head, opened->left / 2,
+                               mp_peek_which(&peek->codec->options));
     mp_peek_refresh(peek);
     return table;
 }
@@ -269,7 +252,7 @@ table_of(mp_peek *peek, const mp_cursor *opened)
 static size_t
 find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
 {
-    mp_find_which which = which_of(peek);
+    mp_find_which which = mp_peek_which(&peek->codec->options);
     size_t value = 0;
 
     if (table) value = mp_key_table_find(table, peek->look.bytes, peek->look.size, key);

@@ -22,7 +22,6 @@ typedef struct {
     const mp_codec *codec;
     VALUE index;          /* of the message; or 0 */
     VALUE memory;         /* owns the memory for a deep walk; 0 without one */
-    bool unique_keys;     /* a key that its map has twice is an error when it is found */
     bool alone;           /* the message must end after its object; not checked yet */
     bool outermost;       /* the container opened last is the whole message */
     bool in_turn;         /* after a search the cursor continues from the value: for keys in the map's order */

@@ -225,7 +225,7 @@ table_new(uint32_t slots, mp_find_which which)
     table->most = slots - slots / 6 - 1; /* a fuller table would make searches slow */
     table->seed[0] = secret("numbers");
     table->seed[1] = secret("texts");
-    table->which = which == MP_FIND_FIRST ? MP_FIND_FIRST : MP_FIND_LAST;
+    table->which = which;
     return table;
 }
 
