@@ -30,10 +30,9 @@ keys_of(const mp_query *query)
 static size_t
 start_peek(mp_peek *peek, VALUE view, bool descends, long keys)
 {
-    size_t at;
+    bool many = descends || (keys > FEW_KEYS && mp_view_last_key_p(view));
+    size_t at = mp_view_peek(view, peek, many ? MP_LOOK_FOR_MANY : MP_LOOK_ONCE);
 
-    if (descends || (keys > FEW_KEYS && mp_view_last_key_p(view))) at = mp_view_peek(view, peek, MP_LOOK_FOR_MANY);
-    else at = mp_view_peek_once(view, peek);
     peek->in_turn = true;
     mp_peek_refresh(peek);
     return at;

@@ -608,7 +608,7 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     mp_range all = {.lo = 0};
     splice s;
 
-    s.start = mp_view_peek_once(view, &s.peek);
+    s.start = mp_view_peek(view, &s.peek, MP_LOOK_ONCE);
     Check_Type(changes, T_HASH);
     s.view = view;
     s.removed = removed;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "caches/ractor.h"
+#include "unpack/key_flood.h"
 #include "view/view_index.h"
 
 /* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
@@ -64,88 +65,63 @@ mp_view_root(VALUE self)
     return root ? root : self;
 }
 
-/* index may be 0. */
-static void
-index_set(VALUE root, VALUE index)
-{
-    RB_OBJ_WRITE(root, &view_get(root)->index, index ? index : Qnil);
-}
-
 /*
- * True if a View gets its Index at the first look. Many programs look once, near the start, where an Index costs more
- * than it saves. In a long message the Index saves more, unless looks may stop at the first of equal keys.
+ * True if the first look into a View makes its Index. Many programs look once, near the start, where an Index costs
+ * more than it saves. In a long message the Index saves more, unless looks may stop at the first of equal keys.
  */
 static bool
-index_at_once_p(const mp_view *view)
+index_at_once_p(const mp_view *view, mp_look_for what)
 {
+    if (what != MP_LOOK_FOR_ONE) return what == MP_LOOK_FOR_MANY;
     return RSTRING_LEN(view->source) >= INDEX_AT_ONCE && mp_codec_get(view->codec)->options.last_key;
 }
 
 /*
- * Called before a look into a message if the View has no Index yet. Returns the Index of another View of the same
- * bytes, or makes one at the second look, even if the first was another View's. Qtrue if the next look must make it.
+ * The Index of another View of the same bytes, or a new one: at the second look, even if the first was another View's.
+ * Qtrue if the next look must make it; 0 if the message can have none.
  */
 static VALUE
-index_for_look(const mp_view *view)
+index_find(const mp_view *view, mp_look_for what)
 {
     uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
-    VALUE index = mp_latest_index(&mp_ractor_seldom()->latest, view->source, max_depth);
+    mp_latest *latest = &mp_ractor_seldom()->latest;
+    VALUE index = mp_latest_index(latest, view->source, max_depth);
+    bool second = index == Qtrue || view->index == Qtrue;
 
     if (!RB_SPECIAL_CONST_P(index)) return index;
-    if (index == Qtrue || view->index == Qtrue || index_at_once_p(view)) {
-        index = mp_view_index_new(view->source, max_depth);
-    } else {
-        index = Qtrue;
-    }
-    mp_latest_remember(&mp_ractor_seldom()->latest, view->source, max_depth, index);
+    index = second || index_at_once_p(view, what) ? mp_view_index_new(view->source, max_depth) : Qtrue;
+    mp_latest_remember(latest, view->source, max_depth, index);
     return index;
 }
 
-/*
- * The Index that all Views of a message share; 0 if it has none, or none yet. Kept in a part, too, for its own parts.
- */
+/* The Index that all Views of a message share, for a look; 0 if it has none, or none yet. */
 static VALUE
-index_of(VALUE self)
+index_for(VALUE root, mp_look_for what)
 {
-    VALUE root = mp_view_root(self), index;
-    const mp_view *view = view_get(root);
+    mp_view *view = mp_view_data(root);
+    VALUE index = view->index;
 
-    if (RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN) return 0;
-    if ((!view->index || view->index == Qtrue) && !RB_OBJ_FROZEN(root)) index_set(root, index_for_look(view));
-    index = view->index;
-    if (RB_SPECIAL_CONST_P(index)) return 0;
-    if (!RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view_get(self)->index, index);
-    return index;
-}
-
-static size_t
-peek_by(const mp_view *view, mp_peek *peek, VALUE index)
-{
-    mp_peek_init(peek, view->source, view->codec, index);
-    peek->alone = view->end == MP_VIEW_END_OF_SOURCE;
-    return view->offset;
+    if (!RB_SPECIAL_CONST_P(index)) return index;
+    if (what == MP_LOOK_ONCE || RB_OBJ_FROZEN(root) || RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN) return 0;
+    if (index == Qnil) return 0;
+    index = what == MP_LOOK_FOR_ALL && !index ? Qtrue : index_find(view, what);
+    RB_OBJ_WRITE(root, &view->index, index ? index : Qnil);
+    return RB_SPECIAL_CONST_P(index) ? 0 : index;
 }
 
 size_t
 mp_view_peek(VALUE self, mp_peek *peek, mp_look_for what)
 {
-    const mp_view *view = view_get(self);
-    VALUE root;
-    bool first;
+    mp_view *view = view_get(self);
+    VALUE index = view->index;
 
-    if (MP_LIKELY(!RB_SPECIAL_CONST_P(view->index))) return peek_by(view, peek, view->index);
-    root = mp_view_root(self);
-    first = !view_get(root)->index && !RB_OBJ_FROZEN(root);
-    if (first && what != MP_LOOK_FOR_ONE) view_get(root)->index = Qtrue;
-    return peek_by(view, peek, first && what == MP_LOOK_FOR_ALL ? 0 : index_of(self));
-}
-
-size_t
-mp_view_peek_once(VALUE self, mp_peek *peek)
-{
-    VALUE index = view_get(mp_view_root(self))->index;
-
-    return peek_by(view_get(self), peek, RB_SPECIAL_CONST_P(index) ? 0 : index);
+    if (MP_UNLIKELY(RB_SPECIAL_CONST_P(index))) {
+        index = index_for(mp_view_root(self), what);
+        if (index && !RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view->index, index); /* for its parts */
+    }
+    mp_peek_init(peek, view->source, view->codec, index);
+    peek->alone = view->end == MP_VIEW_END_OF_SOURCE;
+    return view->offset;
 }
 
 void
@@ -252,8 +228,7 @@ index_finish(VALUE root)
     mp_peek peek;
     size_t end;
 
-    if (!view->index && !RB_OBJ_FROZEN(root)) view->index = Qtrue; /* a frozen View may be shared by Ractors */
-    index = index_of(root);
+    index = index_for(root, MP_LOOK_FOR_MANY);
     if (index) {
         end = mp_view_index_end(index, view->source);
     } else {
@@ -295,7 +270,7 @@ index_checked(VALUE message, VALUE codec, bool checked)
 VALUE
 mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
 {
-    VALUE message = mp_view_message(bytes), self;
+    VALUE message = mp_view_message(bytes), self, index;
     const mp_options *options = &mp_codec_get(codec)->options;
 
     mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), options);
@@ -305,7 +280,8 @@ mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
     }
     self = view_new(message, codec, 0, 0, MP_VIEW_END_OF_SOURCE);
     if (checked || options->limited || options->shareable) {
-        index_set(self, index_checked(message, codec, checked));
+        index = index_checked(message, codec, checked);
+        RB_OBJ_WRITE(self, &view_get(self)->index, index ? index : Qnil);
         view_get(self)->end = (size_t)RSTRING_LEN(message);
     } else if (options->freeze) {
         index_finish(self);
@@ -328,7 +304,7 @@ mp_view_root_for(VALUE origin, VALUE message, VALUE codec)
     self = view_new(message, codec, 0, 0, 0);
     if (!origin) origin = self;
     index_finish(origin);
-    if (origin != self) index_set(self, view_get(origin)->index);
+    if (origin != self) RB_OBJ_WRITE(self, &view_get(self)->index, view_get(origin)->index);
     index_freeze(self);
     return seal(self, options, false);
 }
@@ -478,7 +454,7 @@ mp_view_head(VALUE self)
     mp_peek peek;
 
     if (mp_head_read(bytes + view->offset, bytes + RSTRING_LEN(view->source), &head) != MP_OK ||
-        !mp_container_p(head.kind)) mp_peek_open(&peek, &cursor, mp_view_peek_once(self, &peek)); /* raises */
+        !mp_container_p(head.kind)) mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_ONCE)); /* raises */
     return head;
 }
 
@@ -530,6 +506,23 @@ bool
 mp_view_last_key_p(VALUE self)
 {
     return mp_codec_get(view_get(self)->codec)->options.last_key;
+}
+
+VALUE
+mp_view_hash(VALUE self, VALUE pairs, size_t end)
+{
+    bool last = mp_view_last_key_p(self);
+    VALUE hash;
+    long i;
+
+    mp_same_hash_check(pairs, end);
+    hash = rb_hash_new();
+    for (i = 0; i < RARRAY_LEN(pairs); i += 2) {
+        VALUE key = RARRAY_AREF(pairs, i);
+
+        if (last || rb_hash_lookup2(hash, key, Qundef) == Qundef) rb_hash_aset(hash, key, RARRAY_AREF(pairs, i + 1));
+    }
+    return hash;
 }
 
 void

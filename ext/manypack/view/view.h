@@ -35,6 +35,12 @@ VALUE mp_view_root(VALUE view);
 /* True if the last of equal keys counts instead of the first. */
 bool mp_view_last_key_p(VALUE view);
 
+/*
+ * A Hash of a hidden Array of keys, each followed by what belongs to it: of equal keys, the one that View#[] finds. end
+ * is the offset after the map. LimitError as in unpacking.
+ */
+VALUE mp_view_hash(VALUE view, VALUE pairs, size_t end);
+
 /* The kind of the object that a View shows. DecodeError for 0xc1. */
 mp_kind mp_view_kind(VALUE view);
 
@@ -44,8 +50,9 @@ void mp_view_expect(VALUE view, mp_kind kind);
 /* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
-/* What a peek looks for, which decides whether the first look makes the Index. The second always does. */
+/* What a peek looks for, which decides whether the first look makes the Index. The second always does, but for ONCE. */
 typedef enum {
+    MP_LOOK_ONCE,     /* a single walk over the bytes: uses the Index if there is one, but makes none */
     MP_LOOK_FOR_ONE,  /* a value: the first look makes the Index if the message is long */
     MP_LOOK_FOR_ALL,  /* each part of a container: the first look makes no Index, which would be a second walk */
     MP_LOOK_FOR_MANY, /* several values: the first look makes the Index */
@@ -53,9 +60,6 @@ typedef enum {
 
 /* Starts to look into the message of a View, and returns the View's offset. */
 size_t mp_view_peek(VALUE view, mp_peek *peek, mp_look_for what);
-
-/* mp_view_peek for a single walk over the bytes: uses an existing Index, but makes none. */
-size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
 /*
  * The value at an offset, which must be inside the message: a container as a View, any other object built. end is the

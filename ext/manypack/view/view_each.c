@@ -1,6 +1,5 @@
 /* The methods of a View that iterate over or count its elements, pairs or keys. */
 #include "codec/codec.h"
-#include "unpack/key_flood.h"
 #include "view/view.h"
 
 /* The value at the cursor. Moves the cursor past it. */
@@ -289,19 +288,10 @@ rb_view_include_p(VALUE self, VALUE object)
 static VALUE
 rb_view_pairs(VALUE self)
 {
-    bool last = mp_view_last_key_p(self);
     size_t end;
-    VALUE objects = rb_obj_hide(objects_of(self, true, true, &end)), hash; /* hidden: keys run user code */
-    long i;
+    VALUE objects = rb_obj_hide(objects_of(self, true, true, &end)); /* hidden: keys run user code */
 
-    mp_same_hash_check(objects, end);
-    hash = rb_hash_new();
-    for (i = 0; i < RARRAY_LEN(objects); i += 2) {
-        VALUE key = RARRAY_AREF(objects, i);
-
-        if (last || rb_hash_lookup2(hash, key, Qundef) == Qundef) rb_hash_aset(hash, key, RARRAY_AREF(objects, i + 1));
-    }
-    return hash;
+    return mp_view_hash(self, objects, end);
 }
 
 void

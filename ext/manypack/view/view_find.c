@@ -1,5 +1,4 @@
 /* The methods of a View that find the value of a key or at an index. */
-#include "unpack/key_flood.h"
 #include "unpack/objects.h"
 #include "view/view.h"
 
@@ -7,9 +6,9 @@ static ID id_dig, id_select, id_all_pairs;
 
 /* --- finding ---------------------------------------------------------------------------------------- */
 
-/* The value of a key or at an index; nil if there is none. */
+/* call-seq: view.find_key(key) -> object or nil: view[key], but a Range or a Path is an ordinary key */
 static VALUE
-find(VALUE self, VALUE key)
+rb_view_find_key(VALUE self, VALUE key)
 {
     VALUE found = Qnil;
     mp_cursor cursor;
@@ -19,13 +18,6 @@ find(VALUE self, VALUE key)
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, self, cursor.at, 0);
     mp_peek_end(&peek);
     return found;
-}
-
-/* call-seq: view.find_key(key) -> object or nil: view[key], but a Range or a Path is an ordinary key */
-static VALUE
-rb_view_find_key(VALUE self, VALUE key)
-{
-    return find(self, key);
 }
 
 /*
@@ -53,21 +45,24 @@ rb_view_find_key(VALUE self, VALUE key)
 static VALUE
 rb_view_aref(VALUE self, VALUE key)
 {
-    if (RB_SPECIAL_CONST_P(key) || RB_TYPE_P(key, T_STRING)) return find(self, key);
+    if (RB_SPECIAL_CONST_P(key) || RB_TYPE_P(key, T_STRING)) return rb_view_find_key(self, key);
     return rb_funcallv(self, id_select, 1, &key); /* it may run user code: nothing of the View is read yet */
 }
 
 /* --- several at once ---------------------------------------------------------------------------------- */
 
-/* A hidden Array of the keys that must be compared as objects, each followed by the offset of its value. */
+/*
+ * A Hash from the keys that must be compared as objects to the offsets of their values, for finding several keys:
+ * otherwise each look would build all keys of the map again.
+ */
 static VALUE
-object_keys(VALUE self)
+offsets_of_object_keys(VALUE self)
 {
     VALUE keys = rb_obj_hide(rb_ary_new());
     mp_cursor cursor;
     mp_peek peek;
 
-    mp_peek_open(&peek, &cursor, mp_view_peek_once(self, &peek));
+    mp_peek_open(&peek, &cursor, mp_view_peek(self, &peek, MP_LOOK_ONCE));
     while (cursor.left) {
         size_t at = cursor.at;
         mp_kind kind = mp_peek_kind(&peek, at);
@@ -81,26 +76,8 @@ object_keys(VALUE self)
         mp_peek_check(&peek, mp_cursor_next(&cursor));
     }
     if (peek.outermost) mp_peek_ended(&peek, cursor.at);
-    mp_same_hash_check(keys, cursor.at);
     mp_peek_end(&peek);
-    return keys;
-}
-
-/* The same as a Hash, for finding several keys: otherwise each look would build all keys of the map again. */
-static VALUE
-offsets_of_object_keys(VALUE self)
-{
-    VALUE keys = object_keys(self), offsets = rb_hash_new();
-    bool last = mp_view_last_key_p(self);
-    long i;
-
-    for (i = 0; i < RARRAY_LEN(keys); i += 2) {
-        VALUE key = RARRAY_AREF(keys, i);
-
-        if (!last && rb_hash_lookup2(offsets, key, Qundef) != Qundef) continue;
-        rb_hash_aset(offsets, key, RARRAY_AREF(keys, i + 1));
-    }
-    return offsets;
+    return mp_view_hash(self, keys, cursor.at);
 }
 
 /* True for an object that can equal only keys that are arrays, maps or exts, and for NaN, which equals no key. */
@@ -119,7 +96,7 @@ value_of(VALUE self, VALUE offsets, VALUE key)
     mp_peek peek;
 
     if (NIL_P(offset)) return Qnil;
-    mp_view_peek_once(self, &peek);
+    mp_view_peek(self, &peek, MP_LOOK_ONCE);
     value = mp_view_value_at(&peek, self, NUM2SIZET(offset), 0);
     mp_peek_end(&peek);
     return value;
