@@ -24,14 +24,15 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->memory = 0;
     peek->in_turn = false;
     peek->alone = peek->outermost = false;
+    peek->look.bytes = (const uint8_t *)RSTRING_PTR(message);
     peek->look.size = (size_t)RSTRING_LEN(message);
-    peek->look.tape = NULL;
+    peek->look.tape = index ? mp_view_index_tape(index, message) : NULL;
     walk->left = peek->places;
     walk->max_depth = mp_unpack_max_depth(&peek->codec->options);
     if (!index && walk->max_depth >= MP_PEEK_PLACES) {
         walk->left = ALLOCV_N(uint64_t, peek->memory, walk->max_depth + 1);
+        mp_peek_refresh(peek);
     }
-    mp_peek_refresh(peek);
 }
 
 void
@@ -232,19 +233,6 @@ find_other(mp_peek *peek, mp_cursor *cursor, size_t value, VALUE obj)
     return value;
 }
 
-/* The table of a map's keys, or NULL. Refreshes the peek. */
-static const mp_key_table *
-table_of(mp_peek *peek, const mp_cursor *opened)
-{
-    const mp_key_table *table;
-
-    if (!peek->index || peek->in_turn) return NULL;
-    table = mp_view_index_keys(peek->index, peek->message, opened->head, opened->left / 2,
-                               mp_peek_which(&peek->codec->options));
-    mp_peek_refresh(peek);
-    return table;
-}
-
 /*
  * Finds a key in the table, if there is one, or by skipping all pairs in front of it. Returns the offset of its value,
  * or 0. Both ways notice extra bytes after the message, unless they stop at the first of equal keys.
@@ -266,18 +254,23 @@ find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const m
 static bool
 find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
-    const mp_key_table *table = table_of(peek, cursor);
-    bool others = mp_ext_keys_p(peek->codec), last = others && stands_for_text_p(peek, obj);
-    mp_key key;
-    bool simple = mp_simple_key(obj, &key);
+    bool others = mp_ext_keys_p(peek->codec), last = others && stands_for_text_p(peek, obj), simple;
+    const mp_key_table *table = NULL;
     size_t value = 0;
+    mp_key key;
 
+    if (peek->index && !peek->in_turn) {
+        table = mp_view_index_keys(peek->index, peek->message, cursor->head, cursor->left / 2,
+                                   mp_peek_which(&peek->codec->options));
+        mp_peek_refresh(peek);
+    }
+    simple = mp_simple_key(obj, &key); /* last, because making the table allocates */
     others = (others || !simple) && (!table || table->others);
     if (simple && !last) value = find_simple(peek, cursor, table, &key);
     if (others) value = find_other(peek, cursor, value, obj);
     if (simple && last && !value) {
         mp_simple_key(obj, &key); /* again, because comparing objects may have moved the bytes of obj */
-        value = find_simple(peek, cursor, table_of(peek, cursor), &key);
+        value = find_simple(peek, cursor, table, &key);
     }
     RB_GC_GUARD(obj);
     if (value) cursor->at = value;
