@@ -75,7 +75,7 @@ module Manypack
     def self.foreach(codec, source, texts: false, &block)
       return new(codec, source).each(texts: texts, &block) if Arguments.readable?(source)
 
-      path = Arguments.path_of(source, "foreach_json(io) reads an io")
+      path = Arguments.path_of_json(source, "foreach_json(io) reads an io")
       Files.read(path) { |io| new(codec, io).each(texts: texts, &block) }
     end
 
@@ -177,6 +177,15 @@ module Manypack
     # What from_json does for a source or a target that is not of this extension.
     def self.json_of(codec, source, out)
       JSONTexts.pack(codec, source, out)
+    end
+
+    # Returns the path of a file as a String, as path_of does. Raises ArgumentError for a JSON text.
+    def self.path_of_json(path, instead)
+      name = path_of(path, instead)
+      return name if !/\A\s*[\[{]/n.match?(name.b) || (!name.include?("\0") && File.exist?(name))
+
+      refuse(ArgumentError.new("there is no file with the name #{Excerpt.of(name.inspect)}: " \
+                               "for a text, from_json(text) or load_json(text); for several, StringIO.new(text)"))
     end
   end
 end

@@ -98,6 +98,7 @@ class FromJSONTest < Minitest::Test
       assert_equal packed(good), from_json(good, option => limit), option
       error = assert_raises(option == :max_depth ? Manypack::StackError : Manypack::LimitError, option.to_s) { from_json(bad, option => limit) }
       assert_equal option, error.limit unless option == :max_depth
+      assert_equal [1, true], [error.line, error.message.end_with?("line 1, column #{error.column}")], option
       assert_raises(Manypack::UnpackError) { Manypack::Codec.new(option => limit).from_json(bad) }
     end
     ["[" * 33 + "1" + "]" * 33, "[#{(["1"] * 10_001).join(",")}]", "\"#{"x" * 262_145}\"", " " * (1 << 20) + "1"].each do |text|

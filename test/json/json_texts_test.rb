@@ -66,6 +66,14 @@ class JSONTextsTest < Minitest::Test
     assert_raises(TypeError) { Manypack.foreach_json(1) { nil } }
   end
 
+  def test_a_text_is_no_path
+    doors = [->(text) { Manypack.foreach_json(text) { nil } }, ->(text) { Manypack::Type[[Integer]].load_json_file(text) }]
+    ['{"a":1}', " [1]\n", "[1]\0", "[#{"1," * 10_000}\xff"].product(doors) do |text, door|
+      assert_match(/from_json\(text\).*StringIO.new\(text\)/, assert_raises(ArgumentError, text) { door.(text) }.message)
+    end
+    Dir.mktmpdir { |folder| Dir.chdir(folder) { File.write("[id].json", "[1]") && assert_equal([[1]], objects("[id].json")) } }
+  end
+
   def test_a_fault_comes_after_all_that_was_whole
     { "1 [2]\n {\"a\":3,}" => [[1, [2]], 'expected a key in quotes, got "}", line 2, column 9, after 2 whole texts', 2, 9, 14],
       "[\"é\"] tru" => [[["é"]], 'expected a value, got "tru", line 1, column 7, after 1 whole text', 1, 7, 7],
@@ -111,6 +119,8 @@ class JSONTextsTest < Minitest::Test
     endless = Pieces.new("[" + "1," * 1_000_000, 1_000)
     error = assert_raises(Manypack::LimitError) { Manypack.foreach_json(endless, max_bytes: 10_000) { nil } }
     assert_equal :max_bytes, error.limit
+    assert_equal ["max_bytes is 10000, but the text has more bytes, line 1, column 10001, after 0 whole texts", 1, 10_001, 10_000, "$"],
+                 [error.message, error.line, error.column, error.offset, error.path]
     assert_operator endless.reads, :<, 30
     assert_raises(Manypack::StackError) { Manypack.foreach_json(StringIO.new("[" * 100), untrusted: true) { nil } }
   end

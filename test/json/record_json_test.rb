@@ -80,9 +80,10 @@ class JsonOfRecordsTest < Minitest::Test
     io = StringIO.new(%({"id":1,"name":"é"}\n\n {"id":2,"name":"b"} {"id":"3"}))
     loaded = []
     error = assert_raises(Manypack::RecordError) { User.foreach_json(io, collect: true) { |user| loaded << user } }
-    assert_match(/line 1, column 1\z/, error.message)
+    assert_match(/line 1, column 1, after 0 whole texts\z/, error.message)
     io.rewind
     error = assert_raises(Manypack::RecordError) { USER.foreach_json(io) { |user| loaded << user.id } }
+    assert_match(/line 3, column 28, after 2 whole texts\z/, error.message)
     assert_equal [[1, 2], 3, 28, 49], [loaded, error.line, error.column, error.offset]
   end
 

@@ -52,7 +52,9 @@ class ScanTest < Minitest::Test
     int main(void)
     {
         static const char alphabet[] = "\"\\\x1f\0\n\r\t \x80\xff\x7f!#[]";
-        int wrong = scans(alphabet, sizeof(alphabet) - 1);
+        int wrong;
+        mp_powers_of_ten_init();
+        wrong = scans(alphabet, sizeof(alphabet) - 1);
         return wrong ? wrong : reals();
     }
   C

@@ -56,12 +56,10 @@ class StyleTest < Minitest::Test
     assert_operator sizes.sum, :<=, 6_780, "lines of benchmark/, tools/ and rakelib/"
   end
 
-  def test_the_tables_are_what_their_generators_write
-    { "gen_wire_table.rb" => "core/wire_table.h", "gen_powers_of_ten.rb" => "ext/manypack/json/powers_of_ten.c" }.each do |tool, table|
-      output, status = Open3.capture2(RbConfig.ruby, File.join(ROOT, "tools", tool))
-      assert_predicate status, :success?
-      assert_equal output, read(table)
-    end
+  def test_the_wire_table_is_what_its_generator_writes
+    output, status = Open3.capture2(RbConfig.ruby, File.join(ROOT, "tools", "gen_wire_table.rb"))
+    assert_predicate status, :success?
+    assert_equal output, read("core/wire_table.h")
   end
 
   # Each signature that has a list of options has all of them.

@@ -1,7 +1,6 @@
 /* Manypack.from_json and Codec#from_json, and the texts of an io for lib/manypack/json.rb. */
 #include "json/from_json.h"
 
-#include "base/error.h"
 #include "base/io.h"
 #include "json/json_error.h"
 #include "pack/canonical_form.h"
@@ -11,13 +10,13 @@ static ID id_from_json;
 
 /* --- one text ---------------------------------------------------------------------------------------- */
 
-/* Sets up a packer for an immutable String, from an offset on. Uses known if the text is long enough. */
+/* Sets up a packer for an immutable String. Uses known if the text is long enough. */
 static void
-packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, size_t from, mp_known_keys *known)
+packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, mp_known_keys *known)
 {
     const mp_options *options = &codec->options;
-    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text) + from;
-    size_t n = (size_t)RSTRING_LEN(text) - from;
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text);
+    size_t n = (size_t)RSTRING_LEN(text);
 
     t->c = (mp_json_cursor){.end = start + n, .nan = mp_json_flag(options, MP_JSON_NAN)};
     t->codec = codec;
@@ -52,27 +51,37 @@ mp_json_utf8(VALUE text)
     return rb_str_new_frozen(text);
 }
 
-static void
-check_size(VALUE text, const mp_codec *codec)
-{
-    size_t n = (size_t)RSTRING_LEN(text);
+NORETURN(static void raise_max_bytes(const mp_codec *codec, const uint8_t *start, const uint8_t *at,
+                                     mp_json_origin origin));
 
-    if (MP_UNLIKELY(n > codec->options.max_bytes)) mp_raise_max_bytes(codec->options.max_bytes, n, 0, MP_NO_MESSAGE);
-    if (MP_UNLIKELY(n >= UINT32_MAX)) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
+/* Blames the first byte of a text that is too many. `origin` is that of start. */
+static void
+raise_max_bytes(const mp_codec *codec, const uint8_t *start, const uint8_t *at, mp_json_origin origin)
+{
+    mp_json_packer t = {.codec = codec, .start = start, .limit = MP_OK};
+
+    mp_json_fail(&t.c, MP_JSON_LIMIT, at);
+    mp_json_raise(&t, origin);
 }
 
 VALUE
 mp_json_packed(VALUE text, const mp_codec *codec)
 {
     bool canonical = codec->options.canonical;
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text);
+    size_t n = (size_t)RSTRING_LEN(text);
+    mp_json_origin origin = {.stream = false};
     VALUE codec_object = codec->object, packed;
     mp_known_keys known;
     mp_json_packer t;
 
-    check_size(text, codec);
+    if (MP_UNLIKELY(n > codec->options.max_bytes)) {
+        raise_max_bytes(codec, start, start + codec->options.max_bytes, origin);
+    }
+    if (MP_UNLIKELY(n >= UINT32_MAX)) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
     known.decoded.string = 0;
-    packer_init(&t, codec, text, 0, &known);
-    if (!mp_json_pack(&t, mp_json_space(&t.c, t.start), true)) mp_json_raise(&t, (mp_json_origin){.stream = false});
+    packer_init(&t, codec, text, &known);
+    if (!mp_json_pack(&t, mp_json_space(&t.c, t.start), true)) mp_json_raise(&t, origin);
     packed = mp_window_result(&t.out);
     GUARD_PACKER(t, known);
     RB_GC_GUARD(text);
@@ -145,7 +154,8 @@ from_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
  * ext type packs it: <code>register_common(:bigint)</code> on a Factory.
  *
  * Raises JSONError, StackError above max_depth, or LimitError above another limit. Each includes DecodeError and has
- * the line and the column in characters, the offset in bytes and the path. Raises TypeError for a source that cannot be
+ * the line and the column in characters, the offset in bytes of UTF-8, whatever encoding the String has, and the path;
+ * the path of a text above max_bytes is that of all of it, "$". Raises TypeError for a source that cannot be
  * read, and ArgumentError, TypeError or RangeError for unknown or invalid options, and for a text of 4 GB. A
  * String that is not valid in an encoding other than UTF-8 raises the EncodingError of String#encode.
  *
@@ -216,9 +226,10 @@ complete_p(text_run *run, const uint8_t *p)
 static void
 check_text_size(const text_run *run, const uint8_t *from, const uint8_t *to)
 {
-    size_t most = run->t.codec->options.max_bytes, n = (size_t)(to - from);
+    const mp_codec *codec = run->t.codec;
+    size_t most = codec->options.max_bytes;
 
-    if (n > most) mp_raise_max_bytes(most, n, run->origin.offset + (size_t)(from - run->t.start), MP_NO_MESSAGE);
+    if ((size_t)(to - from) > most) raise_max_bytes(codec, run->t.start, from + most, run->origin);
 }
 
 static VALUE
@@ -239,6 +250,7 @@ yield_text(text_run *run, const uint8_t *p)
     if (run->places) {
         mp_json_pass(&run->place, run->from, p);
         run->from = p;
+        run->place.texts = run->origin.texts - 1;
         values[1] = SIZET2NUM(run->place.line + 1);
         values[2] = rb_utf8_str_new((const char *)p, run->done - p);
         values[3] = origin_array(&run->place);
@@ -321,7 +333,7 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
     bytes = rb_str_new_frozen(bytes);
     if ((size_t)RSTRING_LEN(bytes) >= UINT32_MAX) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
     known.decoded.string = 0;
-    packer_init(&run.t, codec, bytes, 0, &known);
+    packer_init(&run.t, codec, bytes, &known);
     run.origin = (mp_json_origin){
         .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
         .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,

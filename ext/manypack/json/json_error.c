@@ -24,6 +24,13 @@ mp_json_pass(mp_json_origin *origin, const uint8_t *from, const uint8_t *to)
     for (p = line; p < to; p++) origin->column += (*p & 0xc0) != 0x80;
 }
 
+void
+mp_json_append_whole(VALUE words, const mp_json_origin *origin)
+{
+    if (!origin->stream) return;
+    rb_str_catf(words, ", after %" PRIuSIZE " whole text%s", origin->texts, origin->texts == 1 ? "" : "s");
+}
+
 /* The text at p, up to white space, as String#inspect shows it. */
 static VALUE
 shown(const mp_json_packer *t, const uint8_t *p)
@@ -75,6 +82,8 @@ exceeded_by(const mp_json_packer *t)
         return (exceeded){MP_OPTION_NAME(limits.array), "this array has more elements", limits->array};
       case MP_E_MAX_STRING:
         return (exceeded){MP_OPTION_NAME(limits.string), "this string has more bytes", limits->string};
+      case MP_OK:
+        return (exceeded){MP_OPTION_NAME(max_bytes), "the text has more bytes", t->codec->options.max_bytes};
       case MP_E_MAX_EXT: return (exceeded){MP_OPTION_NAME(limits.ext), "this Integer takes more bytes", limits->ext};
       default:
         return (exceeded){MP_OPTION_NAME(limits.objects), "the text has more values and keys", limits->objects};
@@ -127,9 +136,7 @@ mp_json_raise(mp_json_packer *t, mp_json_origin origin)
     mp_json_pass(&at, t->start, t->c.at);
     if (!NIL_P(path) && RSTRING_LEN(path) > 1) rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
     rb_str_catf(words, ", line %" PRIuSIZE ", column %" PRIuSIZE, at.line + 1, at.column + 1);
-    if (origin.stream) {
-        rb_str_catf(words, ", after %" PRIuSIZE " whole text%s", origin.texts, origin.texts == 1 ? "" : "s");
-    }
+    mp_json_append_whole(words, &origin);
     error = mp_error_at(klass, words, at.offset);
     rb_ivar_set(error, id_path, path);
     rb_ivar_set(error, id_line, SIZET2NUM(at.line + 1));

@@ -14,6 +14,9 @@ typedef struct {
 /* Moves an origin past bytes that were read. */
 void mp_json_pass(mp_json_origin *origin, const uint8_t *from, const uint8_t *to);
 
+/* Appends how many texts of a stream were whole. */
+void mp_json_append_whole(VALUE words, const mp_json_origin *origin);
+
 /* Raises the error of a packer that has failed. */
 NORETURN(void mp_json_raise(mp_json_packer *t, mp_json_origin origin));
 

@@ -33,7 +33,7 @@ typedef struct {
     bool limited, compatible, last_key;
     bool odd;              /* a key starts with $, or it is very deep: the program manypack reads such texts again */
     bool pending;          /* the value to blame is that of the last key, or the last element */
-    mp_status limit;       /* the limit that it exceeds */
+    mp_status limit;       /* the limit that it exceeds; MP_OK for max_bytes */
 } mp_json_packer;
 
 /*

@@ -13,6 +13,9 @@ typedef struct {
     uint64_t high, low; /* low is not 0 if the number is rounded */
 } mp_power;
 
-extern const mp_power MP_POWERS_OF_TEN[MP_POWER_MOST - MP_POWER_LEAST + 1];
+/* Set once, by mp_powers_of_ten_init. */
+extern mp_power MP_POWERS_OF_TEN[MP_POWER_MOST - MP_POWER_LEAST + 1];
+
+void mp_powers_of_ten_init(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "codec/codec.h"
 #include "json/json_write.h"
+#include "json/powers_of_ten.h"
 #include "view/view.h"
 #include "view/view_index.h"
 
@@ -259,6 +260,7 @@ Init_manypack_to_json(void)
     VALUE mManypack = rb_define_module("Manypack");
     VALUE cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
 
+    mp_powers_of_ten_init();
     id_json_stream = rb_intern("json_stream");
     rb_define_singleton_method(mManypack, "to_json", rb_manypack_to_json, -1);
     rb_define_method(cCodec, "to_json", rb_codec_to_json, -1);

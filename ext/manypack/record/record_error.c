@@ -263,6 +263,7 @@ error_in_json(const mp_loader *l, VALUE what, const uint8_t *at)
         append_number(what, ", line ", place.line + 1);
         append_number(what, ", column ", place.column + 1);
     }
+    mp_json_append_whole(what, &l->json->origin);
     error = mp_error_at(eRecordError, what, place.offset);
     if (!known) return error;
     rb_ivar_set(error, id_line, SIZET2NUM(place.line + 1));

@@ -358,7 +358,7 @@ set_places(mp_json_places *places, VALUE text, VALUE origin)
     if (NIL_P(origin)) return;
     places->origin = (mp_json_origin){
         .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
-        .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)),
+        .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,
     };
 }
 

@@ -251,7 +251,7 @@ module Manypack
     #   Manypack::Type[[Integer]].load_json_file("ids.json") #=> [1, 2]
     def load_json_file(path, options = nil)
       Arguments.refuse_block(self, :load_json_file) if block_given?
-      path = Arguments.path_of(path, "foreach_json(io) reads an io, and load_json(io.read) one text")
+      path = Arguments.path_of_json(path, "foreach_json(io) reads an io, and load_json(io.read) one text")
       with_options_of_json(options || {}) do |type, collect|
         type.read_json(Files.read(path) { |io| JSONTexts.new(type.codec, io).read }, nil, nil, collect)
       end
@@ -276,8 +276,8 @@ module Manypack
     # source:: as in Manypack.foreach_json
     # options:: those of Type#load_json; limits apply to each text
     #
-    # Raises the errors of Type#load_json, whose line, column and offset count from the start of the io, and those of
-    # Manypack.foreach_json.
+    # Raises the errors of Type#load_json and of Manypack.foreach_json: line, column and offset count from the start of
+    # the io, and the message says how many texts before were whole.
     #
     #   Manypack::Type[[Integer]].foreach_json(StringIO.new("[1]\n[2, 3]\n")).sum(&:size) #=> 3
     def foreach_json(source, **options, &block)
