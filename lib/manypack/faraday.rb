@@ -78,7 +78,8 @@ module Manypack
       # Creates the middleware; Faraday does.
       #
       # as:: what loads the bodies, as at Manypack.unpack: a Record or another Type, <code>:view</code> for Views, or an
-      #      object with <code>load(bytes)</code>; nil unpacks them (default)
+      #      object with <code>load(bytes)</code>; nil unpacks them (default). Only what succeeded has that shape: the
+      #      bodies of other responses, whose status is not 200 to 299, are unpacked as without +as+
       # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
       #         registered on DefaultFactory
       # content_types:: the media types to ask for and to unpack, an Array of Strings (default: the three of
@@ -95,6 +96,7 @@ module Manypack
       def initialize(app = nil, as: nil, codec: nil, content_types: nil, json: false, **options)
         super(app)
         @loader = FrontLoader.new(as, codec, options, :content_types, :json)
+        @loader_of_errors = @loader.of_any_shape
         @content_types = MediaType.list(content_types)
         @json = json
       end
@@ -115,7 +117,8 @@ module Manypack
         json = @json && MediaType.json?(type)
         return unless body.respond_to?(:to_str) && (json || MediaType.of?(type, @content_types))
 
-        env[:body] = (json ? @loader.load_json(body) : @loader.load(body) unless body.empty?)
+        loader = env.success? ? @loader : @loader_of_errors
+        env[:body] = (json ? loader.load_json(body) : loader.load(body) unless body.empty?)
       rescue DecodeError => error
         raise ParsingError.new(error, env[:response])
       end

@@ -107,6 +107,28 @@ class FaradayTest < Minitest::Test
     ["application/json", "text/plain", nil].each { |type| assert_equal "\xC1".b, get("\xC1".b, type: type).b }
   end
 
+  Order = Manypack::Record.define(id: Integer)
+
+  # An error of HTTP has a body of another shape, which raise_error raises with.
+  def test_only_what_succeeded_is_loaded_as_the_record
+    problem = { "title" => "gone", "at" => [1] }
+    [Order, Order.record.with(untrusted: true), [Order].then { |type| Manypack::Type[type].or(Order) }].each do |as|
+      assert_equal Order.new(id: 1), get(Manypack.pack({ "id" => 1 }), as: as, status: 201)
+      [302, 404, 422, 500].each { |status| assert_equal problem, get(Manypack.pack(problem), as: as, status: status) }
+      assert_raises(Faraday::ParsingError) { get(Manypack.pack(problem), as: as) }
+    end
+    assert_equal problem, get(JSON.generate(problem), as: Order, status: 404, json: true, type: "application/problem+json")
+    assert_kind_of Manypack::View, get(Manypack.pack(problem), as: :view, status: 404)
+    error = assert_raises(Faraday::ParsingError) { get(Manypack.pack(problem), as: Order.record.with(max_objects: 3), status: 404) }
+    assert_equal :max_objects, error.cause.limit
+    connection = Faraday.new do |one|
+      one.response :raise_error
+      one.response :msgpack, as: Order
+      one.adapter(:test) { |stub| stub.get("/") { [404, { "Content-Type" => TYPES.first }, Manypack.pack(problem)] } }
+    end
+    assert_equal problem, assert_raises(Faraday::ResourceNotFound) { connection.get("/") }.response_body
+  end
+
   def test_an_empty_body_is_nil
     assert_nil get("")
     assert_nil get(nil)

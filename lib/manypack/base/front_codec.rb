@@ -57,6 +57,11 @@ module Manypack
       @as.nil? ? codec.unpack(bytes) : codec.unpack(bytes, as: @as)
     end
 
+    # Returns what loads messages of any shape, with the same options.
+    def of_any_shape
+      @as.nil? || @as == :view ? self : FrontLoader.new(nil, @type ? @type.codec : @codec.now, {})
+    end
+
     # Returns the most bytes that a message may have, or nil.
     def max_bytes
       Arguments.codec_of_loader(@type, @codec.now).options[:max_bytes]
