@@ -50,14 +50,15 @@ module Manypack
       # Creates a CacheCoder.
       #
       # codec:: a Codec with ext types and options; by default, one with the types of ActiveSupport.register_types
-      # options:: any of those of Manypack.pack and Manypack.unpack; they replace those of the codec. +default+ is never
-      #           called, because every object has an ext type
+      # options:: any of those of Manypack.pack, except +default+, because every object has an ext type, and of
+      #           Manypack.unpack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::ActiveSupport::CacheCoder.new(codec: factory.codec, max_bytes: 10_000_000)
       def initialize(codec: nil, **options)
-        Arguments.refuse_as(options, "the entries of a cache, which have a form of their own")
+        Arguments.refuse_option(options, :as, "the entries of a cache, which have a form of their own")
+        Arguments.refuse_option(options, :default, "the objects in a cache, which all have an ext type")
         codec ||= Factory.new.tap { |factory| ActiveSupport.register_types(factory) }.codec
         @codec = Objects.added_to(Arguments.codec(codec, options))
         DeserializationError.name # loads it: when bytes are wrong, its file may be out of reach

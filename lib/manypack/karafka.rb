@@ -70,7 +70,7 @@ module Manypack
       #
       #   Manypack::Karafka::ActiveJobDeserializer.new(max_bytes: 100_000)
       def initialize(codec: nil, **options)
-        Arguments.refuse_as(options, "jobs, which ActiveJob reads from a Hash")
+        Arguments.refuse_option(options, :as, "jobs, which ActiveJob reads from a Hash")
         @codec = FrontCodec.new(codec, Arguments.codec(codec, options))
         freeze
       end

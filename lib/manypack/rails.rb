@@ -86,7 +86,8 @@ module Manypack
       #
       #   Manypack::Rails::ParameterParser.new(codec: factory.codec, max_bytes: 100_000)
       def initialize(codec: nil, **options)
-        Arguments.refuse_as(options, "params, which are a Hash: a controller can load request.raw_post by a Record")
+        Arguments.refuse_option(options, :as, "params, which are a Hash: a controller can load request.raw_post by a " \
+                                              "Record")
         refused = options.keys & PLAIN.keys
         raise ArgumentError, "params are plain: #{refused.join(" and ")} have no effect on them" if refused.any?
 

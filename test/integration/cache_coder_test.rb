@@ -90,6 +90,12 @@ class CacheCoderTest < Minitest::Test
     assert_equal CODER.dump(random), CODER.dump_compressed(random, 1), "what compression makes longer stays as it is"
   end
 
+  def test_options_without_effect_are_refused
+    { default: ->(object) { object.to_s }, as: :view }.each do |name, value|
+      assert_match(/\A#{name} has no effect on /, assert_raises(ArgumentError) { Manypack::ActiveSupport::CacheCoder.new(name => value) }.message)
+    end
+  end
+
   def test_little_that_becomes_much_is_not_read_to_its_end
     coder = Manypack::ActiveSupport::CacheCoder.new(untrusted: true)
     entry = ActiveSupport::Cache::Entry.new("a" * 50_000_000)

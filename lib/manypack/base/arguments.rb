@@ -202,9 +202,9 @@ module Manypack
       check_limits_only(options, "what #{as.inspect} loads") unless as.nil? || as == :view || type_of(as)
     end
 
-    # Raises ArgumentError for the option +as+, where only one kind of object is of use.
-    def self.refuse_as(options, what)
-      refuse(ArgumentError.new("as has no effect on #{what}")) if options.key?(:as)
+    # Raises ArgumentError for an option such as +as+, where only one kind of object is of use.
+    def self.refuse_option(options, name, what)
+      refuse(ArgumentError.new("#{name} has no effect on #{what}")) if options.key?(name)
     end
 
     # Raises ArgumentError for options of what is built, where the messages stay bytes.
