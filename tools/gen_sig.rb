@@ -21,7 +21,8 @@ module GenSig
   LIMITS = read("core/limit_list.h").scan(/^ +M\(X, .*?"(\w+)"/).map { |(name)| Row.new(name, "Integer?", SETS["READS"]) }
   ROW = /^    \{"(\w+)", (\w+), (?:OF\w*\(.*?\)|SIZE_MAX), [^,]+, [^,]+, ([\w |]+), \w+,\s*(.*?)\},|^    MP_LIMITS_EACH/m
 
-  ROWS = read("ext/manypack/base/options.c").scan(ROW).flat_map { |name, kind, effect, values|
+  TABLE = read("ext/manypack/base/options.c").gsub(/JSON_ROW\((".*?, .*?), (\w+), \w+\)/, '{\1, OF(json), 0, 0, \2, 0, }')
+  ROWS = TABLE.scan(ROW).flat_map { |name, kind, effect, values|
     next LIMITS unless name
 
     type = if NUMBERS.include?(kind) then "Integer?"

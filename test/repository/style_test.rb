@@ -68,8 +68,10 @@ class StyleTest < Minitest::Test
     lists = Dir.glob("sig/*.rbs", base: ROOT).map { |path| [path, read(path)] }
     lists.each { |path, text| assert_equal text, GenSig.text(text), "rake sig writes #{path} anew" }
     assert_operator lists.to_h["sig/manypack.rbs"].scan("?max_bytes:").size, :>, 40
-    missing = lists.to_h["sig/manypack.rbs"].gsub("?freeze: bool?,", "")
-    assert_equal lists.to_h["sig/manypack.rbs"].split, GenSig.text(missing).split
+    %w[freeze script_safe].each do |option|
+      missing = lists.to_h["sig/manypack.rbs"].gsub("?#{option}: bool?,", "")
+      assert_equal lists.to_h["sig/manypack.rbs"].split, GenSig.text(missing).split
+    end
   end
 
   def test_the_core_knows_nothing_of_ruby
