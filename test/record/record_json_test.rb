@@ -25,6 +25,25 @@ class RecordJsonTest < Minitest::Test
     end
   end
 
+  Photo = Manypack::Record.define(at: Time, raw: Manypack::Type.bytes, more: Manypack::Type[{ String => Manypack::Type.bytes }], with: { timestamp: true })
+
+  # Bytes, times, and what JSON has not got.
+  def test_json_of_an_object_is_what_dump_json_writes
+    photo = Photo.new(at: Time.at(1, 5, :nsec), raw: "\xFF\xFE".b, more: { "é" => "\x80".b })
+    text = '{"at":"1970-01-01T00:00:01.000000005Z","raw":"//4=","more":{"é":"gA=="}}'
+    [photo, Photo.lazy.load(photo.dump)].each do |one|
+      assert_equal [text, "[#{text}]", "{\"a\":[#{text}]}", text], [JSON.generate(one), JSON.generate([one]), JSON.generate({ a: [one] }), one.to_json]
+      assert_equal JSON.pretty_generate([JSON.parse(text)]), JSON.pretty_generate([one])
+      assert_equal JSON.generate([JSON.parse(text)], ascii_only: true), JSON.generate([one], ascii_only: true)
+    end
+    assert_equal text, photo.dump_json
+    assert_equal JSON.parse(text), photo.as_json if {}.respond_to?(:as_json)
+    error = assert_raises(Manypack::UnexpectedTypeError) { JSON.generate([User.new(id: "\xFF".b, at: Point.new(1, []))]) }
+    assert_equal "$.id", error.path
+    hex = Manypack::Record.define(raw: Manypack::Type.bytes, with: { codec: Manypack::Codec.new(bin: :hex) })
+    assert_equal '[{"raw":"ff"}]', JSON.generate([hex.new(raw: "\xFF".b)])
+  end
+
   def test_the_methods_of_the_class_stay
     assert_equal "[1]", JSON.generate([Own.new(id: 1)])
     assert_equal 2, Child.new(1).as_json

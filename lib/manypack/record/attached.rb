@@ -114,38 +114,43 @@ module Manypack
         end
       end
 
-      # The JSON form of the objects: what a reader finds in their bytes.
+      # The JSON form of the objects: the text of Type#dump_json.
       module Json # :nodoc:
-        # Returns what a reader finds in bytes, with a Timestamp for each Time: its JSON is that of Manypack.to_json.
-        def self.value_of(codec, bytes)
-          value = codec.unpack(bytes)
-          codec.options[:timestamp] ? stamped(value) : value
-        end
+        LAYOUT = %i[indent space space_before object_nl array_nl].freeze
+        private_constant :LAYOUT
 
-        def self.stamped(value)
-          case value
-          when ::Time then Timestamp.new(value.to_i, value.nsec)
-          when Array then value.map { |element| stamped(element) }
-          when Hash then value.transform_values { |element| stamped(element) }
-          else value
+        class << self
+          # Returns the text, or if the JSON around it has another form, the same in that form.
+          def formed(text, state)
+            plain?(state) ? text : value_of(text).to_json(state)
+          end
+
+          # Returns what the text says for ActiveSupport, whose +only+ and +except+ may be Symbols, as for a model.
+          def value(text, subset)
+            names = subset.is_a?(Hash) ? subset.slice(:only, :except).transform_values { |one| [*one].map(&:to_s) } : {}
+            value_of(text).as_json(names.empty? ? subset : subset.merge(names))
+          end
+
+          private
+
+          def value_of(text) = ::JSON.parse(text, max_nesting: false, allow_nan: true)
+
+          def plain?(state)
+            return true if state.nil?
+
+            form = state.respond_to?(:object_nl) ? state.to_h : {}
+            form.values_at(*LAYOUT).all?("") && form.values_at(:ascii_only, :script_safe, :escape_slash).none?
           end
         end
-        private_class_method :stamped
 
         # Returns the object as JSON, for JSON.generate.
-        def to_json(*state)
-          __manypack_value__.to_json(*state)
+        def to_json(state = nil, *)
+          Json.formed(__manypack_record__.dump_json(self), state)
         end
 
         # Returns what ActiveSupport makes JSON of, as in <code>render json: object</code>.
-        def as_json(*arguments)
-          __manypack_value__.as_json(*arguments)
-        end
-
-        private
-
-        def __manypack_value__
-          Json.value_of(__manypack_record__.codec, to_msgpack)
+        def as_json(subset = nil)
+          Json.value(__manypack_record__.dump_json(self), subset)
         end
       end
 

@@ -66,18 +66,15 @@ module Manypack
     # Returns its bytes as JSON, for JSON.generate: with the keys that they have, also of no member, and unchecked.
     #
     #   JSON.generate(user) #=> "{\"id\":1,\"name\":\"Ada\"}"
-    def to_json(*state)
-      __value__.to_json(*state)
+    def to_json(state = nil, *)
+      Record.const_get(:Attached)::Json.formed(__json__, state)
     end
 
     # Returns what its bytes say for ActiveSupport, as in <code>render json: user</code>.
     #
     # subset:: a Hash with keys as +only+ or +except+, which may be Symbols, as for a model
     def as_json(subset = nil)
-      keys = subset.is_a?(::Hash) ? subset.slice(:only, :except) : {}
-      return __value__.as_json(subset) if keys.empty?
-
-      __value__.as_json(subset.merge(keys.transform_values { |names| [*names].map(&:to_s) }))
+      Record.const_get(:Attached)::Json.value(__json__, subset)
     end
 
     # Returns true for a LazyRecord of the same Record that has the same bytes or equal fields.
@@ -137,8 +134,9 @@ module Manypack
       raise ::TypeError, "Marshal cannot write a LazyRecord: write its to_msgpack, or what its load returns"
     end
 
-    def __value__
-      Record.const_get(:Attached)::Json.value_of(__record__.codec, __bytes__)
+    def __json__
+      bytes = __bytes__
+      __record__.instance_exec { codec.to_json(bytes, **@json) }
     end
 
     protected
