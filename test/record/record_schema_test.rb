@@ -86,6 +86,15 @@ class RecordSchemaTest < Minitest::Test
     refute_includes Record.new(Sorted, a: Integer, b: Integer).to_rbs, "initialize"
   end
 
+  def test_rbs_of_rules_and_defaults_is_that_of_the_objects
+    klass = Record.define(id: Type.uuid, at: Type.text(Time), tags: Type[Type.set(Type.text(Symbol)), length: 1..], raw: Type.bytes, pair: Type.tuple(Float, Type[Integer, nil]),
+                          count: Type[Integer].check("must be even") { |one| one.even? }, up: Type[:self, nil], size: Integer, note: String,
+                          with: { defaults: { size: nil, note: Manypack::ABSENT } })
+    self.class.const_set(:Ruled, klass)
+    types = klass.record.to_rbs.scan(/^  attr_\w+ (.*)$/).flatten
+    assert_equal ["id: String", "at: Time", "tags: Set[Symbol]", "raw: String", "pair: [Float, Integer?]", "count: Integer", "up: RecordSchemaTest::Ruled?", "size: Integer?", "note: untyped"], types
+  end
+
   def test_rbs_declares_a_plain_class_by_its_instance_variables
     assert_equal "class RecordSchemaTest::Plain\n  @id: Integer\nend\n", Record.ivars(Plain, id: Integer).to_rbs
   end

@@ -36,7 +36,7 @@ module Manypack
       # Returns the declaration of the class, as far as the Record knows it.
       def declaration(record)
         name = record.klass.name or raise ::ArgumentError, "#{record.klass.inspect} has no name: put it in a constant"
-        types = record.types.transform_values { |type| expression(type.spec, [record]) }
+        types = record.types.to_h { |member, type| [member, member_type(record, member, type)] }
         lines = [*types.map { |member, type| member_line(record, member, type) }, *initializer(record, types),
                  *additions(record, name)]
         "class #{name}#{superclass(record.klass)}\n#{lines.map { |line| "  #{line}\n" }.join}end\n"
@@ -85,6 +85,14 @@ module Manypack
       def of_recursive(_level, spec, around) = expression(spec, around)
 
       # --- parts of a declaration ---------------------------------------------------------------------------
+
+      # A default may be nil where the type has none, and ABSENT has no type.
+      def member_type(record, member, type)
+        default = record.instance_exec { default(member) }
+        return "untyped" if default && ABSENT.equal?(default[0])
+
+        join([expression(type.spec, [record]), *("nil" if default == [nil])])
+      end
 
       def member_line(record, member, type)
         return "@#{member}: #{type}" if record.instance_variable_get(:@build) == :ivars
