@@ -557,6 +557,7 @@ module Manypack
 end
 
 require_relative "record/build"
+require_relative "record/maker"
 require_relative "record/readers"
 require_relative "record/options"
 require_relative "record/presence"

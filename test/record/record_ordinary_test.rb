@@ -72,6 +72,20 @@ class RecordOrdinaryTest < Minitest::Test
     end
   end
 
+  # Some can stand in Ruby's code before a colon, where others would be code themselves.
+  def test_keywords_may_have_any_name
+    klass = Class.new do
+      attr_reader :all
+
+      define_method(:initialize) { |**all| @all = all }
+    end
+    names = [%i[if self value0 _1 Upper __FILE__], [:é], [:"a b"], [:"a: exit, b"], [:"a\nexit"], [:a?], [:[]=]]
+    [*names, names.flatten].each do |some|
+      members = some.to_h { |name| [name, Integer] }
+      assert_equal members.transform_values { 1 }, Record.new(klass, members).load(pack(members.transform_values { 1 })).all
+    end
+  end
+
   # Records of one class with other members: what is remembered of its constructor is that of the Record.
   def test_records_of_one_class_may_have_other_members
     klass = User.with("def initialize(id: 0, name: 'Ada') = set(id, name)")

@@ -3,7 +3,7 @@
 
 #include "unpack/decoder.h"
 
-static ID id_new, id_initialize, id_constructor;
+static ID id_new, id_initialize, id_constructor, id_make;
 
 /* --- how they are made ------------------------------------------------------------------------------ */
 
@@ -126,12 +126,16 @@ call_new(const mp_record *record, const VALUE *values)
     return object;
 }
 
+/* Without a Hash, if no value is missing and the Record has a maker. */
 static VALUE
 call_new_with_keywords(const mp_record *record, const VALUE *values)
 {
-    VALUE keywords = rb_hash_new();
-    uint32_t i;
+    VALUE keywords;
+    uint32_t i = 0;
 
+    while (i < record->count && values[i] != Qundef) i++;
+    if (i == record->count && RTEST(record->maker)) return rb_funcallv(record->maker, id_make, (int)i, values);
+    keywords = rb_hash_new();
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef) rb_hash_aset(keywords, record->fields[i].name, values[i]);
     }
@@ -156,4 +160,5 @@ Init_manypack_instance(void)
     id_new = rb_intern("new");
     id_initialize = rb_intern("initialize");
     id_constructor = rb_intern("constructor");
+    id_make = rb_intern("make");
 }

@@ -29,6 +29,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&record->object, owner);
         visit(&record->klass, owner);
         visit(&record->reader, owner);
+        visit(&record->maker, owner);
         visit(&record->tag_key, owner);
         for (j = 0; j < record->count; j++) {
             visit(&record->fields[j].name, owner);
@@ -322,6 +323,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     record->reader = get(node, "reader");
     record->tag_key = get(node, "own_tag");
     record->build = mp_build_of(get(node, "build"));
+    record->maker = get(node, "maker");
     record->chosen = record->build > MP_BUILD_IVARS;
     record->form = form_of(get(node, "form"));
     record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP

@@ -93,6 +93,7 @@ typedef struct {
     VALUE reader; /* MP_FORM_LAZY: the class of its LazyRecords */
     VALUE tag_key; /* the tag key of the union that is attached to the class; nil without one */
     mp_build build;
+    VALUE maker; /* MP_BUILD_KEYWORDS: its method make calls klass.new with a value for each field; or nil */
     mp_form form;
     mp_unknown unknown;
     mp_field *fields;

@@ -236,7 +236,8 @@ module Manypack
           dump_only_count: fields.sum { |field| field[:dump_only] ? field[:keys].size : 0 },
           record: record, class: record.klass,
           reader: record.lazy_class, own_tag: record.instance_variable_get(:@tag_key),
-          build: build, form: record.form, rules: Rules.nodes(record.spec, record.instance_variable_get(:@rules)),
+          build: build, maker: (Record.const_get(:Maker).of(record.klass, record.keys.keys) if build == :keywords),
+          form: record.form, rules: Rules.nodes(record.spec, record.instance_variable_get(:@rules)),
           unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
       end
 
