@@ -266,7 +266,7 @@ module Manypack
     #   File.binwrite("lists.msgpack", Manypack.pack([1]) + Manypack.pack([2, 3]))
     #   Manypack::Type[[Integer]].foreach("lists.msgpack").sum(&:size) #=> 3
     def foreach(path, **options, &block)
-      Arguments.refuse_as(options, "Type#foreach")
+      Arguments.refuse_option(options, :as, "Type#foreach")
       Manypack.foreach(path, as: self, **options, &block)
     end
 
