@@ -146,6 +146,13 @@ class FromJSONTest < Minitest::Test
   end
 
   # Whatever text comes, whole or changed.
+  # Short texts in UTF-8 are read from the C stack, with zeros after them; longer ones and others from a String.
+  def test_a_short_text_is_read_as_from_a_string_wherever_it_ends
+    texts = [*PLAIN, *REFUSED, "[#{'"é", -12.75e1 ,' * 20}null]", *(236..240).map { |n| "[#{" " * n}true, 1.25,\"\\u00e9\" ]" }]
+    beginnings = texts.map { |text| text.dup.force_encoding("UTF-8") }.select(&:valid_encoding?).flat_map { |text| (0..[text.size, 300].min).map { |n| text[0, n] } }
+    beginnings.uniq.each { |text| assert_equal outcome(text.encode("UTF-16LE")), outcome(text), text }
+  end
+
   def test_random_texts
     random = Random.new(18)
     ROUNDS.times do
@@ -234,6 +241,12 @@ class FromJSONTest < Minitest::Test
 
   def from_json(text, **options)
     exercise { Manypack.from_json(text, **options) }
+  end
+
+  def outcome(text)
+    from_json(text)
+  rescue Manypack::UnpackError => error
+    [error.message, error.offset]
   end
 
   def packed(text) = Manypack.pack(JSON.parse(text, max_nesting: 512), max_depth: 512)

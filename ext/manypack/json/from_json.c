@@ -10,15 +10,13 @@ static ID id_from_json;
 
 /* --- one text ---------------------------------------------------------------------------------------- */
 
-/* Sets up a packer for an immutable String. Uses known if the text is long enough. */
+/* Sets up a packer for n bytes that do not change. Uses known if the text is long enough. */
 static void
-packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, mp_known_keys *known)
+packer_init(mp_json_packer *t, const mp_codec *codec, const uint8_t *start, size_t n, mp_known_keys *known)
 {
     const mp_options *options = &codec->options;
-    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text);
-    size_t n = (size_t)RSTRING_LEN(text);
 
-    t->c = (mp_json_cursor){.end = start + n, .nan = mp_json_flag(options, MP_JSON_NAN)};
+    t->c = (mp_json_cursor){.end = start + n, .readable = start + n, .nan = mp_json_flag(options, MP_JSON_NAN)};
     t->codec = codec;
     t->start = start;
     t->max_depth = mp_unpack_max_depth(options);
@@ -40,14 +38,19 @@ packer_init(mp_json_packer *t, const mp_codec *codec, VALUE text, mp_known_keys 
     RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.string), \
     RB_GC_GUARD((known).decoded.string)
 
-VALUE
-mp_json_utf8(VALUE text)
+/* True if the bytes of a String are taken for UTF-8 as they are. */
+static bool
+utf8_p(VALUE text)
 {
     int encoding = rb_enc_get_index(text);
 
-    if (MP_UNLIKELY(encoding != mp_utf8_index && encoding != mp_binary_index && encoding != mp_usascii_index)) {
-        text = rb_str_encode(text, rb_enc_from_encoding(mp_utf8), 0, Qnil);
-    }
+    return encoding == mp_utf8_index || encoding == mp_binary_index || encoding == mp_usascii_index;
+}
+
+VALUE
+mp_json_utf8(VALUE text)
+{
+    if (MP_UNLIKELY(!utf8_p(text))) text = rb_str_encode(text, rb_enc_from_encoding(mp_utf8), 0, Qnil);
     return rb_str_new_frozen(text);
 }
 
@@ -64,12 +67,11 @@ raise_max_bytes(const mp_codec *codec, const uint8_t *start, const uint8_t *at, 
     mp_json_raise(&t, origin);
 }
 
-VALUE
-mp_json_packed(VALUE text, const mp_codec *codec)
+/* Packs n bytes that do not change, with `zeros` after them. */
+static VALUE
+packed_text(const uint8_t *start, size_t n, size_t zeros, const mp_codec *codec)
 {
     bool canonical = codec->options.canonical;
-    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text);
-    size_t n = (size_t)RSTRING_LEN(text);
     mp_json_origin origin = {.stream = false};
     VALUE codec_object = codec->object, packed;
     mp_known_keys known;
@@ -80,19 +82,37 @@ mp_json_packed(VALUE text, const mp_codec *codec)
     }
     if (MP_UNLIKELY(n >= UINT32_MAX)) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
     known.decoded.string = 0;
-    packer_init(&t, codec, text, &known);
+    packer_init(&t, codec, start, n, &known);
+    t.c.readable += zeros;
     if (!mp_json_pack(&t, mp_json_space(&t.c, t.start), true)) mp_json_raise(&t, origin);
     packed = mp_window_result(&t.out);
     GUARD_PACKER(t, known);
-    RB_GC_GUARD(text);
     RB_GC_GUARD(codec_object);
     return MP_UNLIKELY(canonical) ? mp_canonical_packed(packed) : packed;
 }
 
+VALUE
+mp_json_packed(VALUE text, const mp_codec *codec)
+{
+    VALUE packed = packed_text((const uint8_t *)RSTRING_PTR(text), (size_t)RSTRING_LEN(text), 0, codec);
+
+    RB_GC_GUARD(text);
+    return packed;
+}
+
+/* A text up to SHORT bytes is copied to the C stack: faster than making a frozen String, and with room for AHEAD. */
+enum { SHORT = 256, AHEAD = MP_JSON_NUMBER_AHEAD };
+
 static VALUE
 from_json(VALUE text, const mp_codec *codec)
 {
-    return mp_json_packed(mp_json_utf8(text), codec);
+    uint8_t copy[SHORT + AHEAD];
+    size_t n = (size_t)RSTRING_LEN(text);
+
+    if (n > SHORT || MP_UNLIKELY(!utf8_p(text))) return mp_json_packed(mp_json_utf8(text), codec);
+    memcpy(copy, RSTRING_PTR(text), n);
+    memset(copy + n, 0, AHEAD);
+    return packed_text(copy, n, AHEAD, codec);
 }
 
 /* Writes packed bytes to an io. A Packer gets its own from lib/manypack/json.rb. */
@@ -333,7 +353,7 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
     bytes = rb_str_new_frozen(bytes);
     if ((size_t)RSTRING_LEN(bytes) >= UINT32_MAX) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
     known.decoded.string = 0;
-    packer_init(&run.t, codec, bytes, &known);
+    packer_init(&run.t, codec, (const uint8_t *)RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), &known);
     run.origin = (mp_json_origin){
         .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
         .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,
@@ -346,6 +366,7 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
     run.t.c.lines = RTEST(lines);
     if (run.t.c.lines && !run.last) {
         while (run.t.c.end > run.t.start && run.t.c.end[-1] != '\n') run.t.c.end--;
+        run.t.c.readable = run.t.c.end;
     }
     pack_texts(&run);
     mp_json_pass(&run.origin, run.t.start, run.done);

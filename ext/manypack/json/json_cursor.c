@@ -54,11 +54,11 @@ mp_json_read_string(mp_json_cursor *c, const uint8_t *p, mp_json_string *string)
 
     string->text = p;
     string->escaped = false;
-    p = mp_scan_text(p, c->end, &high);
+    p = mp_scan_text(p, c->readable, &high);
     while (p < c->end && *p == '\\') {
         string->escaped = true;
         if (c->end - p < 2) return mp_json_expected(c, "the end of a string", c->end);
-        p = mp_scan_text(p + 2, c->end, &high);
+        p = mp_scan_text(p + 2, c->readable, &high);
     }
     if (p == c->end) return mp_json_expected(c, "the end of a string", p);
     if (*p != '"') {

@@ -27,6 +27,7 @@ typedef enum {
 
 typedef struct {
     const uint8_t *end;
+    const uint8_t *readable; /* bytes from the end to here may be read, and are 0; mostly the end itself */
     bool lines;           /* a newline ends the text; otherwise it is white space */
     bool nan;             /* NaN, Infinity and -Infinity are numbers */
     bool ended;           /* the text ends at `at`, or may continue: more bytes might resolve the fault */
@@ -50,7 +51,7 @@ mp_json_space(const mp_json_cursor *c, const uint8_t *p)
     if (MP_LIKELY(p < c->end && *p > ' ')) return p;
     if (MP_UNLIKELY(c->lines)) return mp_json_skip_line_space(c, p);
     if (c->end - p > 1 && p[1] > ' ') return mp_scan_plain_space(p, p + 1);
-    return mp_scan_space(p, c->end);
+    return mp_scan_space(p, c->readable);
 }
 
 /* --- strings ---------------------------------------------------------------------------------------- */

@@ -116,7 +116,7 @@ put_string(mp_json_packer *t, const uint8_t *p)
     unsigned n;
     uint8_t *to;
 
-    if (!MP_HAS_BLOCKS || t->c.end - p < 32 || MP_UNLIKELY(t->limited)) return put_any_string(t, p);
+    if (!MP_HAS_BLOCKS || t->c.readable - p < 32 || MP_UNLIKELY(t->limited)) return put_any_string(t, p);
     to = room(t, 33);
     block = mp_block_load(p);
     mp_block_store(to + 1, block);
@@ -429,7 +429,7 @@ put_short_number(mp_json_packer *t, const uint8_t *p)
     const uint8_t *after = NULL;
     mp_json_number number = {.kind = MP_JSON_UINT};
 
-    if (MP_HAS_BLOCKS && MP_MASK_STEP == 1 && t->c.end - p > MP_JSON_NUMBER_AHEAD) {
+    if (MP_HAS_BLOCKS && MP_MASK_STEP == 1 && t->c.readable - p > MP_JSON_NUMBER_AHEAD) {
         after = mp_json_read_short_number(p, &number);
     }
     if (MP_UNLIKELY(!after)) return put_any_number(t, p);

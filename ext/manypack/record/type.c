@@ -382,7 +382,7 @@ rb_type_read_json(VALUE self, VALUE text, VALUE bytes, VALUE origin, VALUE colle
     text = mp_json_utf8(text);
     set_places(&places, text, origin);
     codec.options.canonical = false; /* in the order of the text, so that errors are found in it */
-    part = part_of(NIL_P(bytes) ? mp_json_packed(text, &codec) : bytes);
+    part = part_of(NIL_P(bytes) ? rb_obj_freeze(mp_json_packed(text, &codec)) : bytes); /* frozen, it is not copied */
     places.packed = part.message;
     part.json = &places;
     object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect) || type->collects);
