@@ -60,7 +60,7 @@ class Trials
   def restore(_place); end
 end
 
-# By the unit tests of the core, and then the replay of the fuzzers' inputs. Only what was changed is compiled anew.
+# By the unit tests of the core, and then the replay of the fuzzers' inputs.
 class CoreTrials < Trials
   LIMITS = { rlimit_cpu: 10 }.freeze # seconds; the tests need one or two
   # A function that returns what happens to be in a register is no change that a test can notice.
@@ -68,56 +68,24 @@ class CoreTrials < Trials
 
   def prepare
     @core = File.join(@folder, "core")
-    makefile = File.read(File.join(@core, "Makefile"))
-    @sources = makefile[/^SOURCES = ((?:.*\\\n)*.*)$/, 1].scan(/\w+\.c/)
-    @parts = { "core" => Dir.glob("test/{main,tapes,*_test}.c", base: @core),
-               "replay" => [*makefile[/^FUZZ = ((?:.*\\\n)*.*)$/, 1].scan(%r{fuzz/\w+\.c}), "fuzz/replay.c"] }
-    @including = Hash.new { |known, header| known[header] = all.select { |source| includes?(source, header) } }
-    FileUtils.mkdir_p([*%w[test fuzz].map { |part| "#{@core}/build/mutated/#{part}" }, "#{@core}/build/seeds/mutated"])
-    compile(all) && FileUtils.cp_r("#{@core}/build/mutated", "#{@core}/build/unchanged").nil?
+    sources, fuzzers = %w[SOURCES FUZZ].map { |name| File.read("#{@core}/Makefile")[/^#{name} = ((?:.*\\\n)*.*)$/, 1].scan(%r{[\w/]+\.c}) }
+    @parts = { "core" => [*sources, *Dir.glob("test/{main,tapes,*_test}.c", base: @core)],
+               "replay" => [*sources, *fuzzers, "fuzz/replay.c"] }
+    FileUtils.mkdir_p("#{@core}/build/seeds/mutated")
+    compiles?(nil)
   end
 
-  def compiles?(place)
-    compile(changed(place) & (@sources + @parts["core"]))
-  end
+  def compiles?(_place) = compile("core")
 
   def passes?(place)
     seeds = place ? [] : ["build/seeds/mutated"] # the inputs stay those of the source as it is
-    link("core") && quietly("./build/mutated/core", *seeds, chdir: @core) &&
-      compile(changed(place) & @parts["replay"]) && link("replay") && quietly("./build/mutated/replay", *inputs, chdir: @core)
+    quietly("./build/core_mutated", *seeds, chdir: @core) && compile("replay") &&
+      quietly("./build/replay_mutated", *inputs, chdir: @core)
   end
 
   private
 
-  def restore(place)
-    objects = changed(place).map { |source| File.join(@core, object(source)) }
-    objects.each { |object| FileUtils.cp(object.sub("/mutated/", "/unchanged/"), object) }
-  end
-
-  def all = @sources + @parts.values.flatten
-
-  # The file itself; of a header, those that include it.
-  def changed(place)
-    return [] unless place
-
-    name = File.basename(place.path)
-    name.end_with?(".h") ? @including[name] : [name]
-  end
-
-  def includes?(source, header)
-    `cc -MM -I#{@core} #{@core}/#{source}`.split.any? { |path| File.basename(path) == header }
-  end
-
-  def compile(sources)
-    sources.all? { |source| quietly("cc", *FLAGS, "-c", source, "-o", object(source), chdir: @core) }
-  end
-
-  def link(program)
-    objects = (@sources + @parts[program]).map { |source| object(source) }
-    quietly("cc", "-o", "build/mutated/#{program}", *objects, chdir: @core)
-  end
-
-  def object(source) = "build/mutated/#{source.delete_suffix(".c")}.o"
+  def compile(program) = quietly("cc", *FLAGS, "-o", "build/#{program}_mutated", *@parts[program], chdir: @core)
 
   def inputs
     @inputs ||= Dir.glob("{build/seeds/mutated/**/*,fuzz/crashes/**/*}", base: @core)
