@@ -22,10 +22,6 @@ module Manypack
       # Unpacks keys. An ext stays an ExtensionValue, whatever the program has registered on DefaultFactory.
       CODEC = Factory.new.codec(**OPTIONS)
 
-      # The first bytes of arrays and maps: with the count inside, with 16 bits of it, and with 32.
-      ARRAY = [0x90, 0xdc, 0xdd].freeze
-      MAP = [0x80, 0xde, 0xdf].freeze
-
       # The head of an array or map.
       CONTAINER = /\A[\x80-\x9f\xdc-\xdf]/n
 
@@ -39,16 +35,16 @@ module Manypack
       # Returns the packed bytes of a value from JSON.parse, or of YAML. Raises RangeError for an Integer that is too
       # large, and ArgumentError for a value that is nested too deep.
       def pack(value)
-        write(value, "".b, 0)
+        Packer.new.tap { |packer| write(value, packer, 0) }.to_s
       end
 
-      def write(value, out, depth)
+      def write(value, packer, depth)
         case value
-        when Hash then write_map(value, out, depth)
-        when Array then write_array(value, out, depth)
-        when ::Time then out << timestamp(value.to_i, value.nsec)
-        when Integer, String, nil, true, false, Float then out << Manypack.pack(value)
-        else out << Manypack.pack(value.to_s) # a Date of YAML
+        when Hash then write_map(value, packer, depth)
+        when Array then write_array(value, packer, depth)
+        when ::Time then packer.write(time(value.to_i, value.nsec))
+        when Integer, String, nil, true, false, Float then packer.write(value)
+        else packer.write(value.to_s) # a Date of YAML
         end
       end
 
@@ -59,28 +55,28 @@ module Manypack
         depth + 1
       end
 
-      def write_array(array, out, depth)
+      def write_array(array, packer, depth)
         depth = inside(array, depth)
-        out << head(ARRAY, array.size)
-        array.each { |element| write(element, out, depth) }
-        out
+        packer.write_array_header(array.size)
+        array.each { |element| write(element, packer, depth) }
       end
 
-      def write_map(hash, out, depth)
-        return out if hash.size == 1 && write_special(*hash.first, out, depth)
+      def write_map(hash, packer, depth)
+        return if hash.size == 1 && write_special(*hash.first, packer, depth)
 
         check_keys(hash)
-        write_pairs(hash, out, depth) { |key| key.is_a?(String) ? out << key(key) : write(key, out, depth) }
+        write_pairs(hash, packer, depth) do |key|
+          key.is_a?(String) ? packer.buffer << key(key) : write(key, packer, depth)
+        end
       end
 
-      def write_pairs(pairs, out, depth)
+      def write_pairs(pairs, packer, depth)
         depth = inside(pairs, depth)
-        out << head(MAP, pairs.size)
+        packer.write_map_header(pairs.size)
         pairs.each do |key, value|
           yield key
-          write(value, out, depth)
+          write(value, packer, depth)
         end
-        out
       end
 
       # Whoever unpacks the map would need quadratic time for many keys such as [NaN].
@@ -89,20 +85,15 @@ module Manypack
         Arguments.check_key_hashes(packed.map { |key| CODEC.unpack(key(key)) }, 0) unless packed.empty?
       end
 
-      def head((fix, short, long), count)
-        return [fix | count].pack("C") if count < 16
-
-        count < 1 << 16 ? [short, count].pack("Cn") : [long, count].pack("CN")
-      end
-
       # Writes the value that an object with one pair stands for. Returns nil if it stands for itself.
-      def write_special(key, value, out, depth)
+      def write_special(key, value, packer, depth)
         case [key, value]
         in ["$map", Array => pairs] if alike?(pairs)
-          write_pairs(pairs, out, depth) { |one| write(one, out, depth) }
-        in ["$packed", Array | Hash => object] then out << Manypack.pack(pack(object))
-        in ["$msgpack", String => base64] if (packed = packed(base64)) && CONTAINER.match?(packed) then out << packed
-        else special(key, value)&.then { |object| out << Manypack.pack(object.first) }
+          write_pairs(pairs, packer, depth) { |one| write(one, packer, depth) }
+        in ["$packed", Array | Hash => object] then packer.write(pack(object))
+        in ["$msgpack", String => base64] if (packed = packed(base64)) && CONTAINER.match?(packed)
+          packer.buffer << packed
+        else special(key, value)&.then { |object| packer.write(object.first) }
         end
       end
 
@@ -167,10 +158,6 @@ module Manypack
 
         time = ::Time.utc(year, month, day)
         time.to_i if time.day == day # otherwise it is in the next month
-      end
-
-      def timestamp(sec, nsec)
-        Manypack.pack(time(sec, nsec))
       end
 
       def time(sec, nsec)
