@@ -17,6 +17,12 @@ static ID id_got, id_reason;
 
 /* --- text ------------------------------------------------------------------------------------------- */
 
+static VALUE
+words_of(const char *words)
+{
+    return rb_utf8_str_new_cstr(words);
+}
+
 /* Appends text. rb_sprintf would take several times as long, and an error consists of five such pieces. */
 static VALUE
 joined(VALUE text, const char *between, VALUE more)
@@ -55,22 +61,24 @@ shown_text(const mp_head *head, const uint8_t *end)
     return n <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIu32 " bytes", text, head->n);
 }
 
-/* Describes an object of a message: "str \"12\"", "map of 3", "Integer 12". */
+/* Describes an object of a message: "str \"12\"", "map of 3", "Integer 12"; of JSON "string \"12\"", "object of 3". */
 static VALUE
 found_text(mp_loader *l, const uint8_t *at)
 {
     const uint8_t *p = at;
+    bool json = l->json != NULL;
     mp_head head;
 
     if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
     switch (head.kind) {
-      case MP_NIL: return rb_str_new_cstr("nil");
-      case MP_TRUE: return rb_str_new_cstr("true");
-      case MP_FALSE: return rb_str_new_cstr("false");
-      case MP_STR: return joined(rb_utf8_str_new_cstr("str"), " ", shown_text(&head, l->d.end));
+      case MP_NIL: return words_of(json ? "null" : "nil");
+      case MP_TRUE: return words_of("true");
+      case MP_FALSE: return words_of("false");
+      case MP_STR: return joined(words_of(json ? "string" : "str"), " ", shown_text(&head, l->d.end));
       case MP_BIN: return rb_sprintf("bin of %" PRIu32 " bytes", head.n);
-      case MP_EXT: return rb_sprintf("ext of type %d", head.ext_type);
-      case MP_MAP: return rb_sprintf("map of %" PRIu32, head.n);
+      case MP_EXT:
+        return json ? words_of("Integer of more than 64 bits") : rb_sprintf("ext of type %d", head.ext_type);
+      case MP_MAP: return rb_sprintf("%s of %" PRIu32, json ? "object" : "map", head.n);
       case MP_ARRAY: return rb_sprintf("array of %" PRIu32, head.n);
       default: {
         VALUE number = mp_decode_short(mp_loader_options(l), &p, l->d.end);
@@ -80,29 +88,7 @@ found_text(mp_loader *l, const uint8_t *at)
     }
 }
 
-/* The same in the words of JSON. */
-static VALUE
-found_in_json(mp_loader *l, const uint8_t *at)
-{
-    mp_head head;
-
-    if (mp_head_read(at, l->d.end, &head) != MP_OK) return found_text(l, at);
-    switch (head.kind) {
-      case MP_NIL: return rb_utf8_str_new_cstr("null");
-      case MP_STR: return joined(rb_utf8_str_new_cstr("string"), " ", shown_text(&head, l->d.end));
-      case MP_EXT: return rb_utf8_str_new_cstr("Integer of more than 64 bits");
-      case MP_MAP: return rb_sprintf("object of %" PRIu32, head.n);
-      default: return found_text(l, at);
-    }
-}
-
 /* --- what is there, for whoever sent it --------------------------------------------------------------- */
-
-static VALUE
-words_of(const char *words)
-{
-    return rb_utf8_str_new_cstr(words);
-}
 
 static VALUE
 got_text(const uint8_t *p, size_t n)
@@ -206,8 +192,7 @@ key_text(mp_loader *l, const uint8_t *at)
 static VALUE
 shown(mp_loader *l, const uint8_t *at)
 {
-    if (l->given != Qundef) return given_text(l->given);
-    return l->json ? found_in_json(l, at) : found_text(l, at);
+    return l->given != Qundef ? given_text(l->given) : found_text(l, at);
 }
 
 /* --- raising ---------------------------------------------------------------------------------------- */
