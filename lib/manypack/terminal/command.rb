@@ -78,9 +78,7 @@ module Manypack
         parser.on("--from ENCODING", Encoded::FORMS.keys, "Read #{Encoded::FORMS.keys.join(" or ")}") do |encoding|
           reading[:from] = encoding
         end
-        parser.on("--skip-bytes N", Integer, "Skip the first N bytes of each file, such as a header") do |n|
-          raise ArgumentError, "--skip-bytes must be 0 or more" if n.negative?
-
+        parser.number("--skip-bytes N", "Skip the first N bytes of each file, such as a header") do |n|
           reading[:skip] = n
         end
         parser.on("--force", "Read a file that looks like another format, such as JSON") { reading[:force] = true }

@@ -20,6 +20,15 @@ module Manypack
         end
       end
 
+      # Adds an option that takes an Integer of at least +least+.
+      def number(*definition, least: 0)
+        on(*definition, Integer) do |n|
+          raise ArgumentError, "#{definition.grep(/\A--/).first[/\S+/]} must be #{least} or more" if n < least
+
+          yield n
+        end
+      end
+
       # Parses, and says in an error what the user may have meant.
       def permute(arguments)
         super

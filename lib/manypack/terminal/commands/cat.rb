@@ -35,7 +35,7 @@ module Manypack
           @found = Found.new(PathText.path(path), looks)
         end
         looks_option(parser)
-        parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
+        parser.number("-n", "--lines N", "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
         parser.on("--hex", "Write bin as hexadecimal, under $hex") { @forms[:hex] = true }
         parser.on("--text", "Write bin that is text as a string; pack makes a str of it") { @forms[:text] = true }
@@ -43,7 +43,6 @@ module Manypack
       end
 
       def check(paths)
-        raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
         raise ArgumentError, "--follow takes only one file" if @follow && paths.size > 1
         return unless whole? && @forms.any?
 

@@ -26,7 +26,7 @@ module Manypack
 
       def options(parser)
         parser.on("-e", "--execute RUBY", "Code that returns true, false, or an object") { |code| @code = code }
-        parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
+        parser.number("-j", "--jobs N", "Work on N cores (default: 1)", least: 1) { |n| @jobs = n }
         parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
           select_by(Selection.where(text, looks))
         end
@@ -38,7 +38,6 @@ module Manypack
 
       def check(_paths)
         raise ArgumentError, "needs --where, --path or -e" unless @code || @selection
-        raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
         raise ArgumentError, "--jobs works with -e, but not with --where and --path" if @jobs && @selection
       end
 

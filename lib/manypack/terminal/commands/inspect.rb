@@ -18,11 +18,7 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("--at OFFSET", Integer, "Show the object at that byte, and its path") { |offset| @at = offset }
-      end
-
-      def check(_paths)
-        raise ArgumentError, "--at must be 0 or more" if @at&.negative?
+        parser.number("--at OFFSET", "Show the object at that byte, and its path") { |offset| @at = offset }
       end
 
       def work

@@ -33,11 +33,13 @@ module Manypack
         parser.on("-t", "--to FORMAT", FORMATS, "Write #{FORMATS.join(", ")}") { |to| @format = to }
         parser.on("-H", "--header", "Write the names of the columns first, as csv and tsv") { @header = true }
         parser.on("-w", "--with-path", "Write each value with the path that leads to it") { @with_path = true }
-        parser.on("--max-bytes N", Integer, "With --with-path: the most bytes of a message") { |n| @max_bytes = n }
+        parser.number("--max-bytes N", "With --with-path: the most bytes of a message", least: 1) do |n|
+          @max_bytes = n
+        end
         looks_option(parser)
         parser.on("-R", "--raw", "Write strings without quotes, as jq -r does") { @raw = true }
-        parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
-        parser.on("-n", "--lines N", Integer, "Search only the first N messages of each file") { |n| @most = n }
+        parser.number("-j", "--jobs N", "Work on N cores (default: 1)", least: 1) { |n| @jobs = n }
+        parser.number("-n", "--lines N", "Search only the first N messages of each file") { |n| @most = n }
       end
 
       def load_library(lib)
@@ -49,11 +51,8 @@ module Manypack
       def check(arguments)
         raise ArgumentError, "needs a path" if arguments.empty?
         raise ArgumentError, "needs a path first, and #{Visible.line(arguments[0])} is a file" if file?(arguments[0])
-        raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
-        raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
         raise ArgumentError, "--jobs works without --lines" if @jobs && @most
         raise ArgumentError, "--max-bytes is for --with-path" if @max_bytes && !@with_path
-        raise ArgumentError, "--max-bytes must be 1 or more" unless (@max_bytes || 1).positive?
         raise ArgumentError, "--raw is for --to json" if @raw && (@format || "json") != "json"
         raise ArgumentError, "--header is for --to csv and tsv" if @header && !rows?
         raise ArgumentError, "--raw writes values, and --with-path writes maps of both" if @raw && @with_path

@@ -20,11 +20,7 @@ module Manypack
         parser.on("--name NAME", /\A[A-Z]\w*[a-z]\w*\z/, "The name of the class (default: Message)") do |name|
           @root = name
         end
-        parser.on("-n", "--lines N", Integer, "Look at the first N messages of each file") { |n| @most = n }
-      end
-
-      def check(_paths)
-        raise ArgumentError, "--lines must be 1 or more" if @most && @most < 1
+        parser.number("-n", "--lines N", "Look at the first N messages of each file", least: 1) { |n| @most = n }
       end
 
       def streams?

@@ -22,17 +22,13 @@ module Manypack
       end
 
       def options(parser)
-        parser.on("-s", "--skip N", Integer, "Skip the first N messages") { |n| @skip = n }
-        parser.on("-n", "--lines N", Integer, "Write at most N messages") { |n| @most = n }
-        parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes of whole messages") { |n| @most_bytes = n }
+        parser.number("-s", "--skip N", "Skip the first N messages") { |n| @skip = n }
+        parser.number("-n", "--lines N", "Write at most N messages") { |n| @most = n }
+        parser.number("-b", "--max-bytes N", "Write at most N bytes of whole messages") { |n| @most_bytes = n }
         parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
           @selection = Selection.where(text, looks)
         end
         looks_option(parser)
-      end
-
-      def check(_paths)
-        raise ArgumentError, "numbers must be 0 or more" if [@skip, @most, @most_bytes].compact.any?(&:negative?)
       end
 
       def search

@@ -29,8 +29,8 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-n", "--lines N", Integer, "Write N messages to each file") { |n| @most = n }
-        parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes to each file, or one message") do |n|
+        parser.number("-n", "--lines N", "Write N messages to each file", least: 1) { |n| @most = n }
+        parser.number("-b", "--max-bytes N", "Write at most N bytes to each file, or one message", least: 1) do |n|
           @most_bytes = n
         end
         parser.on("--by PATH", "Group messages by the first value that the path finds, or by a condition") do |text|
@@ -42,10 +42,7 @@ module Manypack
       end
 
       def check(_paths)
-        unless [@most, @most_bytes, @by].compact.size == 1
-          raise ArgumentError, "needs one of --lines, --max-bytes and --by"
-        end
-        raise ArgumentError, "numbers must be 1 or more" if [@most, @most_bytes].compact.any? { |n| n < 1 }
+        raise ArgumentError, "needs one of --lines, --max-bytes and --by" unless [@most, @most_bytes, @by].one?
       end
 
       def work

@@ -21,11 +21,7 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("--paths N", Integer, "Show the N paths with the most bytes (default: 20)") { |n| @shown = n }
-      end
-
-      def check(_paths)
-        raise ArgumentError, "--paths must be 0 or more" if @shown&.negative?
+        parser.number("--paths N", "Show the N paths with the most bytes (default: 20)") { |n| @shown = n }
       end
 
       def streams?
