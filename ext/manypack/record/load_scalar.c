@@ -41,17 +41,6 @@ mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind)
     return mp_key_cache_fetch(&mp_decoder_ractor(&l->d)->keys, payload, n, kind);
 }
 
-static bool
-ascii_p(const uint8_t *p, uint32_t n)
-{
-    uint32_t i;
-
-    for (i = 0; i < n; i++) {
-        if (p[i] >= 0x80) return false;
-    }
-    return true;
-}
-
 /* A bin counts as text if it is ASCII, because then a binary String equals text in Ruby. */
 VALUE
 mp_load_symbol(mp_loader *l, mp_wire_row row)
@@ -59,7 +48,7 @@ mp_load_symbol(mp_loader *l, mp_wire_row row)
     const uint8_t *at = l->d.at;
     VALUE symbol = mp_load_cached(l, row, MP_KEY_SYMBOL);
 
-    if (symbol && (row.kind == MP_STR || ascii_p(at + row.head, mp_row_count(at, row)))) return symbol;
+    if (symbol && (row.kind == MP_STR || mp_ascii_p(at + row.head, mp_row_count(at, row)))) return symbol;
     l->d.at = at;
     return Qundef;
 }

@@ -2,6 +2,7 @@
 #include "record/record_walk.h"
 
 #include "base/error.h"
+#include "core/utf8.h"
 #include "record/lazy_record.h"
 #include "record/load_scalar.h"
 #include "record/record_error.h"
@@ -14,11 +15,7 @@
 static const mp_field_key *
 search_text(const mp_field_table *keys, mp_wire_row row, const uint8_t *payload, uint32_t n)
 {
-    uint32_t i;
-
-    for (i = 0; row.kind == MP_BIN && i < n; i++) {
-        if (payload[i] >= 0x80) return NULL;
-    }
+    if (row.kind == MP_BIN && !mp_ascii_p(payload, n)) return NULL;
     return mp_field_table_text(keys, payload, n);
 }
 
