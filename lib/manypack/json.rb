@@ -179,6 +179,12 @@ module Manypack
       JSONTexts.pack(codec, source, out)
     end
 
+    # Returns the packed bytes of a text without the pairs whose keys come again: each last value in the first place.
+    def self.with_last_keys(bytes, max_depth, compatibility_mode)
+      codec = Codec.new(max_depth: max_depth, compatibility_mode: compatibility_mode, allow_unknown_ext: true)
+      codec.pack(codec.unpack(bytes))
+    end
+
     # Returns the path of a file as a String, as path_of does. Raises ArgumentError for a JSON text.
     def self.path_of_json(path, instead)
       name = path_of(path, instead)

@@ -8,8 +8,6 @@
 #include "core/unique.h"
 #include "pack/encode.h"
 
-#include <ruby/util.h>
-
 MP_INLINE mp_json_frame *
 top(const mp_json_packer *t)
 {
@@ -235,71 +233,31 @@ find_twice(mp_json_packer *t, const mp_tape_entry *keys, uint32_t n)
     }
 }
 
-/* A copy of the pairs of a map in the output, and its noted keys. */
-typedef struct {
-    mp_json_packer *t;
-    const mp_tape_entry *keys;
-    uint32_t n, first; /* number of pairs; offset of the first one, as the keys count it */
-    VALUE pairs;
-} map_pairs;
-
-static int
-write_pair(VALUE key, VALUE index, VALUE arg)
+/* Keeps the last value of equal keys, as a Ruby Hash does: makes Hashes of the packed text. */
+static MP_NOINLINE void
+keep_last(mp_json_packer *t)
 {
-    const map_pairs *map = (const map_pairs *)arg;
-    size_t i = NUM2SIZET(index), end = map->first + (size_t)RSTRING_LEN(map->pairs);
-    size_t from = map->keys[i].end, to = i + 1 < map->n ? map->keys[i + 1].offset : end;
+    VALUE packed = rb_str_new((const char *)t->out.out.start + t->before, (long)(size(t) - t->before));
 
-    mp_out_write(&map->t->out.out, RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
-    mp_out_write(&map->t->out.out, RSTRING_PTR(map->pairs) + (from - map->first), to - from);
-    return ST_CONTINUE;
+    packed = rb_funcall(mp_mArguments, rb_intern("with_last_keys"), 3, packed, UINT2NUM(t->max_depth),
+                        t->compatible ? Qtrue : Qfalse);
+    commit(t, t->out.out.start + t->before);
+    mp_out_write(&t->out.out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
+    RB_GC_GUARD(packed);
 }
 
-static int
-compare_offsets(const void *one, const void *other)
-{
-    uint32_t a = ((const mp_tape_entry *)one)->offset, b = ((const mp_tape_entry *)other)->offset;
-
-    return (a > b) - (a < b);
-}
-
-/* Keeps the last value of equal keys, in the place of the first, as a Ruby Hash does. Returns how many are left. */
-static uint32_t
-keep_last(mp_json_packer *t, mp_tape_entry *keys, uint32_t n)
-{
-    map_pairs map = {.t = t, .keys = keys, .n = n};
-    VALUE last = rb_hash_new();
-    const uint8_t *start = t->out.out.start + t->before;
-
-    qsort(keys, n, sizeof(*keys), compare_offsets);
-    map.first = keys[0].offset;
-    map.pairs = rb_str_new((const char *)start + map.first, (long)(size(t) - t->before - map.first));
-    for (uint32_t i = 0; i < n; i++) {
-        const char *key = RSTRING_PTR(map.pairs) + (keys[i].offset - map.first);
-        rb_hash_aset(last, rb_str_new(key, (long)(keys[i].end - keys[i].offset)), UINT2NUM(i));
-    }
-    commit(t, t->out.out.start + t->before + map.first);
-    rb_hash_foreach(last, write_pair, (VALUE)&map);
-    RB_GC_GUARD(map.pairs);
-    return (uint32_t)RHASH_SIZE(last);
-}
-
-/* Compares and forgets the noted keys of the innermost map. False if two are equal. */
+/* Compares and forgets the noted keys of the innermost map. False if two are equal and may not be. */
 static bool
-forget_keys(mp_json_packer *t, mp_json_frame *map)
+forget_keys(mp_json_packer *t, const mp_json_frame *map)
 {
     mp_tape_entry *keys = (mp_tape_entry *)(void *)t->noted.out.start + map->noted;
     uint32_t n = (uint32_t)((mp_tape_entry *)(void *)t->noted.out.pos - keys);
     bool twice = n > 1 && mp_unique_twice_p(t->out.out.start + t->before, keys, n);
 
     mp_out_commit(&t->noted.out, (uint8_t *)keys);
-    if (!twice) return true;
-    if (t->last_key) {
-        map->n = keep_last(t, keys, n);
-        return true;
-    }
-    find_twice(t, keys, n);
-    return false;
+    t->repeated |= twice;
+    if (twice && !t->last_key) find_twice(t, keys, n);
+    return !twice || t->last_key;
 }
 
 /* --- containers -------------------------------------------------------------------------------------- */
@@ -524,7 +482,7 @@ restart(mp_json_packer *t)
 {
     t->depth = 0;
     t->objects = 1;
-    t->pending = false;
+    t->pending = t->repeated = false;
     mp_out_commit(&t->out.out, t->out.out.start + t->before);
     mp_out_commit(&t->frames.out, t->frames.out.start);
     mp_out_commit(&t->noted.out, t->noted.out.start);
@@ -555,6 +513,7 @@ mp_json_pack(mp_json_packer *t, const uint8_t *p, bool whole)
     restart(t);
     after = pack_text(t, p);
     if (!after && t->twice) after = read_again(t, p);
+    if (after && MP_UNLIKELY(t->repeated)) keep_last(t);
     if (!after || !whole) return after;
     after = mp_json_space(&t->c, after);
     return after == t->c.end ? after : mp_json_expected(&t->c, "the end of the text", after);

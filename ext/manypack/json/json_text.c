@@ -132,18 +132,6 @@ write_bin(writer *w, const uint8_t *p, size_t n)
 }
 
 static void
-write_str(writer *w, const uint8_t *p, size_t n)
-{
-    if (mp_utf8_valid_p(p, n)) {
-        write_string(w, p, n);
-        return;
-    }
-    write_text(w, "{\"$str\":");
-    write_base64(w, p, n);
-    write_byte(w, '}');
-}
-
-static void
 write_timestamp(writer *w, mp_timestamp timestamp)
 {
     mp_out *out = &w->json.text.out;
@@ -170,52 +158,38 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
     write_text(w, "]}");
 }
 
-/* --- numbers ---------------------------------------------------------------------------------------- */
-
-/* Writes the shortest text that reads back as the same Float. */
-static void
-write_float(writer *w, double value, bool key)
-{
-    if (value == value && value - value == 0) {
-        mp_out_commit(&w->json.text.out, mp_put_double(mp_out_reserve(&w->json.text.out, MP_DECIMAL_MAX), value));
-        return;
-    }
-    if (!key) write_text(w, "{\"$float\":\"");
-    write_text(w, value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-    if (!key) write_text(w, "\"}");
-}
-
-static void
-write_uint(writer *w, uint64_t value)
-{
-    mp_out_commit(&w->json.text.out, mp_put_decimal_uint(mp_out_reserve(&w->json.text.out, MP_INTEGER_MAX), value));
-}
-
-static void
-write_sint(writer *w, int64_t value)
-{
-    mp_out_commit(&w->json.text.out, mp_put_decimal_sint(mp_out_reserve(&w->json.text.out, MP_INTEGER_MAX), value));
-}
-
 /* --- objects ---------------------------------------------------------------------------------------- */
 
-/* Writes nil, a boolean or a number, whose head is complete. False for any other object. */
+/*
+ * Writes an object as Manypack.to_json does, and moves after it. If the program has a notation of its own for it,
+ * writes nothing, does not move, and returns false.
+ */
 static bool
-write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
+write_json(writer *w, const uint8_t **p)
 {
-    mp_wire_row row = MP_WIRE[*p];
+    mp_out *out = &w->json.text.out;
+    size_t before = mp_out_size(out);
+    const uint8_t *from = *p;
 
-    switch (kind) {
-      case MP_NIL: write_text(w, "null"); return true;
-      case MP_TRUE: write_text(w, "true"); return true;
-      case MP_FALSE: write_text(w, "false"); return true;
-      case MP_FIXINT:
-      case MP_INT: write_sint(w, mp_row_sint(p, row)); return true;
-      case MP_UINT: write_uint(w, mp_row_uint(p, row)); return true;
-      case MP_FLOAT32:
-      case MP_FLOAT64: write_float(w, mp_row_real(p, row), key); return true;
-      default: return false;
-    }
+    if (mp_json_write(&w->json, p) == MP_OK) return true;
+    mp_out_commit(out, out->start + before);
+    *p = from;
+    return false;
+}
+
+static bool
+real_p(mp_kind kind)
+{
+    return kind == MP_FLOAT32 || kind == MP_FLOAT64;
+}
+
+/* Writes the name of a Float that is not finite. */
+static void
+write_no_number(writer *w, const uint8_t *p)
+{
+    double value = mp_row_real(p, MP_WIRE[*p]);
+
+    write_text(w, value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 }
 
 /* Skips an object. Sets *p to its end, or to the head to blame. */
@@ -229,6 +203,15 @@ pass(const writer *w, const uint8_t **p)
     return mp_skip(&walk, p, w->end);
 }
 
+static void
+write_packed(writer *w, const uint8_t *p, size_t n)
+{
+    mp_out *out = &w->json.text.out;
+
+    write_text(w, "msgpack:");
+    mp_out_commit(out, mp_json_put_base64_digits(&w->json.style, out, out->pos, p, n));
+}
+
 /*
  * Writes a key that is not text: "$" and its JSON if it is nil, a boolean or a number, otherwise "$msgpack:" and its
  * packed bytes.
@@ -236,16 +219,14 @@ pass(const writer *w, const uint8_t **p)
 static mp_status
 write_other_key(writer *w, const uint8_t **p, mp_kind kind)
 {
-    const uint8_t *from = *p;
+    const uint8_t *from = *p, *at = from;
     mp_status status = pass(w, p);
 
     if (status != MP_OK) return status;
     write_text(w, "\"$");
-    if (!write_simple(w, from, kind, true)) {
-        mp_out *out = &w->json.text.out;
-
-        write_text(w, "msgpack:");
-        mp_out_commit(out, mp_json_put_base64_digits(&w->json.style, out, out->pos, from, (size_t)(*p - from)));
+    if (kind == MP_ARRAY || kind == MP_MAP || !write_json(w, &at)) {
+        if (real_p(kind)) write_no_number(w, from);
+        else write_packed(w, from, (size_t)(*p - from));
     }
     write_byte(w, '"');
     return MP_OK;
@@ -261,7 +242,7 @@ note_key(writer *w, const mp_head *head, const uint8_t *p, const uint8_t *end)
     double real;
 
     if (w->second || map->n < 2 || to > UINT32_MAX) return; /* an entry holds no larger offset */
-    if (head->kind == MP_FLOAT32 || head->kind == MP_FLOAT64) {
+    if (real_p(head->kind)) {
         real = mp_row_real(p, MP_WIRE[*p]);
         if (real != real) map->nans++;
     }
@@ -390,6 +371,21 @@ write_pair_key(writer *w, const uint8_t **p)
     return MP_OK;
 }
 
+/* Writes a Float that is not finite, or a str that is not valid UTF-8. */
+static void
+write_odd(writer *w, const uint8_t *p, const mp_head *head)
+{
+    if (head->kind == MP_STR) {
+        write_text(w, "{\"$str\":");
+        write_base64(w, head->payload, head->n);
+        write_byte(w, '}');
+    } else {
+        write_text(w, "{\"$float\":\"");
+        write_no_number(w, p);
+        write_text(w, "\"}");
+    }
+}
+
 static mp_status
 write_value(writer *w, const uint8_t **p)
 {
@@ -401,7 +397,6 @@ write_value(writer *w, const uint8_t **p)
     switch (head.kind) {
       case MP_MAP:
       case MP_ARRAY: status = open_container(w, &head); break;
-      case MP_STR: write_str(w, head.payload, head.n); break;
       case MP_BIN:
         if (holds_object_p(w, &head)) {
             status = open_bin(w);
@@ -411,7 +406,8 @@ write_value(writer *w, const uint8_t **p)
         }
         break;
       case MP_EXT: write_ext(w, head.ext_type, head.payload, head.n); break;
-      default: write_simple(w, *p, head.kind, false);
+      default:
+        if (!write_json(w, p)) write_odd(w, *p, &head);
     }
     if (status == MP_OK) *p = next;
     return status;
@@ -522,24 +518,14 @@ compare_numbers(const void *a, const void *b)
 /* The size of the largest object that is written in one piece. */
 enum { SMALL = 1024 * 1024 };
 
-/*
- * Writes an object as Manypack.to_json does, if the program's notation is the same for it. Otherwise writes nothing,
- * does not move *p, and returns false.
- */
+/* Writes an object that is not large by write_json. False if it is, or if that fails. */
 static bool
 write_plain(writer *w, const uint8_t **p)
 {
-    size_t before = mp_out_size(&w->json.text.out);
-    const uint8_t *at = *p;
+    const uint8_t *end = *p;
 
-    if (w->pretty || (w->end - at > SMALL && (pass(w, &at) != MP_OK || at - *p > SMALL))) return false;
-    at = *p;
-    if (mp_json_write(&w->json, &at) == MP_OK) {
-        *p = at;
-        return true;
-    }
-    mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
-    return false;
+    if (w->pretty || (w->end - *p > SMALL && (pass(w, &end) != MP_OK || end - *p > SMALL))) return false;
+    return write_json(w, p);
 }
 
 /* Writes one object in the notation of the program. On any status except MP_OK, *p is at the head to blame. */

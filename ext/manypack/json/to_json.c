@@ -161,6 +161,19 @@ to_json(VALUE source, VALUE io, const mp_codec *codec)
     return Qnil;
 }
 
+/* to_json with the arguments (source, io = nil, **options) of a method that has this Codec. */
+static VALUE
+to_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
+{
+    VALUE io, options;
+    mp_codec codec;
+
+    rb_check_arity(argc, 1, 3);
+    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
+    mp_codec_override(&codec, codec_object, options, api | MP_TO_JSON);
+    return to_json(argv[0], io, &codec);
+}
+
 /* Appends the JSON of a message and a line end to a String; nothing if it raises. */
 static VALUE
 rb_internal_append_json(VALUE self, VALUE text, VALUE bytes, VALUE codec)
@@ -220,15 +233,9 @@ rb_internal_append_json(VALUE self, VALUE text, VALUE bytes, VALUE codec)
 static VALUE
 rb_manypack_to_json(int argc, VALUE *argv, VALUE self)
 {
-    VALUE io, options;
-    mp_codec codec;
-
     if (MP_LIKELY(argc == 1)) return to_json(argv[0], Qnil, mp_default_codec_for(mp_api_of(self)));
-    rb_check_arity(argc, 1, 3);
     mp_refuse_block(self);
-    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self) | MP_TO_JSON | MP_WITH_CODEC);
-    return to_json(argv[0], io, &codec);
+    return to_json_with(argc, argv, mp_default_codec()->object, mp_api_of(self) | MP_WITH_CODEC);
 }
 
 /*
@@ -243,15 +250,9 @@ rb_manypack_to_json(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_to_json(int argc, VALUE *argv, VALUE self)
 {
-    VALUE io, options;
-    mp_codec codec;
-
     if (MP_LIKELY(argc == 1)) return to_json(argv[0], Qnil, mp_codec_get(self));
-    rb_check_arity(argc, 1, 3);
     mp_refuse_block(self);
-    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, self, options, MP_TO_JSON);
-    return to_json(argv[0], io, &codec);
+    return to_json_with(argc, argv, self, MP_OWN);
 }
 
 void
