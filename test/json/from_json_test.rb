@@ -73,6 +73,14 @@ class FromJSONTest < Minitest::Test
       expected = Manypack.pack(JSON.parse(text, **(JSON::VERSION >= "2.13" ? { allow_duplicate_key: true } : {})))
       assert_equal expected, from_json(text, allow_duplicate_key: true)
     end
+    deep = "{\"a\":1,\"a\":" * 20 + "[]" + "}" * 20
+    assert_equal Manypack.pack(JSON.parse(deep.gsub('"a":1,', ""))), from_json(deep, allow_duplicate_key: true)
+    factory = Manypack::Factory.new
+    factory.register_common(:bigint)
+    assert_equal factory.dump({ "a" => 2**70 }), factory.from_json("{\"a\":1,\"a\":#{2**70}}", allow_duplicate_key: true)
+    long = "x" * 40
+    assert_equal Manypack.pack({ "a" => long }, compatibility_mode: true), from_json("{\"a\":1,\"a\":\"#{long}\"}", allow_duplicate_key: true, compatibility_mode: true)
+    assert_equal ["\x81\xA1a\x02".b, "\x81\xA1b\x03".b], Manypack.foreach_json(StringIO.new('{"a":1,"a":2} {"b":1,"b":3}'), allow_duplicate_key: true).to_a
   end
 
   def test_numbers_that_json_has_not
