@@ -93,7 +93,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes JSONText and the classes in terminal/. Called by lib/manypack/terminal.rb, which only the program loads. */
+/* Makes the classes in terminal/. Called by lib/manypack/terminal.rb, which only the program loads. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {

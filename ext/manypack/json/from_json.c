@@ -29,13 +29,13 @@ packer_init(mp_json_packer *t, const mp_codec *codec, const uint8_t *start, size
     t->known = n >= MP_KNOWN_LEAST && !t->last_key ? known : NULL;
     if (t->known) mp_known_keys_init(known, start);
     mp_window_init(&t->frames);
-    mp_window_init(&t->noted);
+    mp_json_noted_init(&t->noted);
     mp_window_init_result(&t->out, n);
 }
 
 /* Keeps alive the Strings that only these structs refer to. */
 #define GUARD_PACKER(t, known) \
-    RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.string), \
+    RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.noted.string), \
     RB_GC_GUARD((known).decoded.string)
 
 /* True if the bytes of a String are taken for UTF-8 as they are. */

@@ -3,29 +3,22 @@
 
 #include <ruby/util.h>
 
-/* Compares two strings in quotes. */
 static int
-compare_strings(const uint8_t *a, const uint8_t *b)
+compare_bytes(const uint8_t *bytes, const mp_json_noted_key *a, const mp_json_noted_key *b)
 {
-    size_t i = 1;
-
-    for (; a[i] == b[i] && a[i] != '"'; i++) {
-        if (a[i] != '\\') continue;
-        i++; /* the escaped byte may be a quote, which ends nothing */
-        if (a[i] != b[i]) break;
-    }
-    return (a[i] > b[i]) - (a[i] < b[i]);
+    if (a->n != b->n) return a->n < b->n ? -1 : 1;
+    return memcmp(bytes + a->at, bytes + b->at, a->n);
 }
 
-/* Orders keys by hash, then text; equal ones by place. */
+/* Orders keys by hash, then bytes; equal ones by place. */
 static int
-compare_keys(const void *one, const void *other, void *text)
+compare_keys(const void *one, const void *other, void *bytes)
 {
     const mp_json_noted_key *a = one, *b = other;
     int order;
 
     if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
-    order = compare_strings((const uint8_t *)text + a->at, (const uint8_t *)text + b->at);
+    order = compare_bytes(bytes, a, b);
     return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
@@ -63,28 +56,28 @@ slots_differ_p(mp_json_noted *all, const mp_json_noted_key *keys, size_t n)
 
 /* The first key that equals an earlier one; SIZE_MAX if there is none. */
 static MP_NOINLINE size_t
-first_repeated(mp_json_noted_key *keys, size_t n, const uint8_t *text)
+first_repeated(mp_json_noted_key *keys, size_t n, const uint8_t *bytes)
 {
     size_t at = SIZE_MAX;
 
-    ruby_qsort(keys, n, sizeof(*keys), compare_keys, (void *)(uintptr_t)text);
+    ruby_qsort(keys, n, sizeof(*keys), compare_keys, (void *)(uintptr_t)bytes);
     for (size_t i = 1; i < n; i++) {
         if (keys[i].hash != keys[i - 1].hash || keys[i].at >= at) continue;
-        if (!compare_strings(text + keys[i].at, text + keys[i - 1].at)) at = keys[i].at;
+        if (!compare_bytes(bytes, &keys[i], &keys[i - 1])) at = keys[i].at;
     }
     return at;
 }
 
 size_t
-mp_json_noted_forget(mp_json_noted *all, size_t from, const uint8_t *text)
+mp_json_noted_forget(mp_json_noted *all, size_t from, const uint8_t *bytes, size_t *index)
 {
     mp_json_noted_key *keys = (mp_json_noted_key *)(void *)all->noted.out.start + from;
-    size_t n = mp_json_noted_count(all) - from, index = 0, at;
+    size_t n = mp_json_noted_count(all) - from, at;
 
     mp_out_commit(&all->noted.out, (uint8_t *)keys);
     if (n <= FEW ? few_differ_p(keys, n) : slots_differ_p(all, keys, n)) return SIZE_MAX;
-    at = first_repeated(keys, n, text);
-    if (at == SIZE_MAX) return SIZE_MAX;
-    for (size_t i = 0; i < n; i++) index += keys[i].at < at;
-    return index;
+    at = first_repeated(keys, n, bytes);
+    *index = 0;
+    for (size_t i = 0; i < n; i++) *index += keys[i].at < at;
+    return at;
 }

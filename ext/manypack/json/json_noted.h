@@ -8,10 +8,10 @@
 #include "buffer/window.h"
 #include "core/unique.h"
 
-/* A key in the text: a string in quotes. */
+/* A key: n bytes at an offset of the text, or of the packed bytes. */
 typedef struct {
-    size_t at; /* from the start of the text */
-    uint32_t hash;
+    size_t at;
+    uint32_t n, hash;
 } mp_json_noted_key;
 
 enum { MP_JSON_SLOTS_LOG2 = 12, MP_JSON_SLOTS = 1 << MP_JSON_SLOTS_LOG2 };
@@ -35,20 +35,21 @@ mp_json_noted_count(const mp_json_noted *keys)
     return mp_out_size(&keys->noted.out) / sizeof(mp_json_noted_key);
 }
 
-/* Hashes n bytes of a key. Equal keys must be hashed in the same form. Eight bytes must be readable at p. */
+/* Notes a key, by a hash that equal keys share: that of mp_noted_key_hash. */
 MP_INLINE void
-mp_json_noted_note(mp_json_noted *keys, size_t at, const uint8_t *p, size_t n)
+mp_json_noted_note(mp_json_noted *keys, size_t at, size_t n, uint32_t hash)
 {
     mp_json_noted_key *key = (mp_json_noted_key *)(void *)mp_out_reserve(&keys->noted.out, sizeof(*key));
 
-    *key = (mp_json_noted_key){.at = at, .hash = mp_noted_key_hash(p, n)};
+    *key = (mp_json_noted_key){.at = at, .n = (uint32_t)n, .hash = hash};
     mp_out_commit(&keys->noted.out, (uint8_t *)(key + 1));
 }
 
 /*
- * Compares the keys of a map, which are those from the index `from` on, and forgets them. Returns the index in the map
- * of the first key that equals an earlier one; SIZE_MAX if all differ.
+ * Compares the keys of a map, which are those from the index `from` on, and forgets them. Returns the offset of the
+ * first key that equals an earlier one, and sets *index to its index in the map; SIZE_MAX if all differ. `bytes` is
+ * what the offsets are of.
  */
-size_t mp_json_noted_forget(mp_json_noted *keys, size_t from, const uint8_t *text);
+size_t mp_json_noted_forget(mp_json_noted *keys, size_t from, const uint8_t *bytes, size_t *index);
 
 #endif

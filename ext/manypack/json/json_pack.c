@@ -5,7 +5,6 @@
 #include "json/json_pack.h"
 
 #include "base/error_path.h"
-#include "core/unique.h"
 #include "pack/encode.h"
 
 MP_INLINE mp_json_frame *
@@ -145,7 +144,6 @@ static bool
 new_key_p(mp_json_packer *t, mp_json_frame *map, size_t from, const mp_json_string *string, const uint8_t *text)
 {
     unsigned depth = t->depth - 1;
-    mp_tape_entry entry;
     uint16_t key = 0;
 
     if (t->known && depth < MP_KNOWN_DEPTHS) {
@@ -158,8 +156,8 @@ new_key_p(mp_json_packer *t, mp_json_frame *map, size_t from, const mp_json_stri
         return true;
     }
     if (from == t->twice) return false;
-    entry = mp_unique_entry(t->out.out.start + t->before, from - t->before, size(t) - t->before);
-    mp_out_write(&t->noted.out, &entry, sizeof(entry));
+    room(t, sizeof(uint64_t)); /* readable, for the hash */
+    mp_json_noted_note(&t->noted, from, size(t) - from, mp_noted_key_hash(t->out.out.pos - string->n, string->n));
     return true;
 }
 
@@ -218,21 +216,6 @@ put_key(mp_json_packer *t, const uint8_t *p)
     return NULL;
 }
 
-/* Sets t->twice to the second of two equal keys, after the noted keys were compared. */
-static void
-find_twice(mp_json_packer *t, const mp_tape_entry *keys, uint32_t n)
-{
-    const uint8_t *start = t->out.out.start + t->before;
-
-    for (uint32_t i = 1; i < n; i++) {
-        const mp_tape_entry *one = &keys[i - 1], *other = &keys[i];
-        uint32_t bytes = one->end - one->offset, later = one->offset > other->offset ? one->offset : other->offset;
-
-        if (other->end - other->offset != bytes || memcmp(start + one->offset, start + other->offset, bytes)) continue;
-        if (!t->twice || t->before + later < t->twice) t->twice = t->before + later;
-    }
-}
-
 /* Keeps the last value of equal keys, as a Ruby Hash does: makes Hashes of the packed text. */
 static MP_NOINLINE void
 keep_last(mp_json_packer *t)
@@ -250,14 +233,12 @@ keep_last(mp_json_packer *t)
 static bool
 forget_keys(mp_json_packer *t, const mp_json_frame *map)
 {
-    mp_tape_entry *keys = (mp_tape_entry *)(void *)t->noted.out.start + map->noted;
-    uint32_t n = (uint32_t)((mp_tape_entry *)(void *)t->noted.out.pos - keys);
-    bool twice = n > 1 && mp_unique_twice_p(t->out.out.start + t->before, keys, n);
+    size_t index, at = mp_json_noted_forget(&t->noted, map->noted, t->out.out.start, &index);
 
-    mp_out_commit(&t->noted.out, (uint8_t *)keys);
-    t->repeated |= twice;
-    if (twice && !t->last_key) find_twice(t, keys, n);
-    return !twice || t->last_key;
+    if (MP_LIKELY(at == SIZE_MAX)) return true;
+    if (t->last_key) t->repeated = true;
+    else t->twice = at;
+    return t->last_key;
 }
 
 /* --- containers -------------------------------------------------------------------------------------- */
@@ -286,7 +267,7 @@ open_container(mp_json_packer *t, bool map, const uint8_t *at)
     inner = (mp_json_frame *)(void *)mp_out_reserve(&t->frames.out, sizeof(*inner));
     *inner = (mp_json_frame){
         .head = size(t), .n = 1, .map = map ? ++t->maps : 0, .room = head_room(t, map),
-        .noted = (uint32_t)(mp_out_size(&t->noted.out) / sizeof(mp_tape_entry)),
+        .noted = (uint32_t)mp_json_noted_count(&t->noted),
     };
     mp_out_commit(&t->frames.out, (uint8_t *)(inner + 1));
     commit(t, room(t, MP_HEAD_MAX) + inner->room);
@@ -485,7 +466,7 @@ restart(mp_json_packer *t)
     t->pending = t->repeated = false;
     mp_out_commit(&t->out.out, t->out.out.start + t->before);
     mp_out_commit(&t->frames.out, t->frames.out.start);
-    mp_out_commit(&t->noted.out, t->noted.out.start);
+    mp_out_commit(&t->noted.noted.out, t->noted.noted.out.start);
 }
 
 /*

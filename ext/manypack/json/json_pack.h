@@ -5,6 +5,7 @@
 #include "codec/codec.h"
 #include "json/json_cursor.h"
 #include "json/json_keys.h"
+#include "json/json_noted.h"
 
 enum { MP_JSON_BIGNUM_MOST = 10000 }; /* digits: making an Integer of n digits takes more than n steps */
 
@@ -24,7 +25,7 @@ typedef struct {
     const uint8_t *start;  /* of the text */
     mp_window out;
     mp_window frames;      /* an mp_json_frame for each open container */
-    mp_window noted;       /* an mp_tape_entry for each noted key of the open maps */
+    mp_json_noted noted;
     mp_known_keys *known;  /* NULL if all keys are noted */
     size_t before;         /* size of the output before this text */
     size_t twice;          /* offset in the output of a duplicate key; 0 if it is not known */

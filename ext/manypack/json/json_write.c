@@ -323,7 +323,7 @@ note_other_key(mp_json_writer *w, size_t from)
         *plain = *p;
         plain += *p != '\\';
     }
-    mp_json_noted_note(&w->keys, from, w->to, (size_t)(plain - w->to));
+    mp_json_noted_note(&w->keys, from, size, mp_noted_key_hash(w->to, (size_t)(plain - w->to)));
 }
 
 /* Writes a key that is no str as its to_s. */
@@ -353,7 +353,7 @@ write_any_key(mp_json_writer *w)
     uint8_t last[8] = {0};
     mp_head head;
     mp_status status = mp_head_over(w->p, w->end, &head, &next);
-    size_t from = (size_t)(w->to - w->text.out.start);
+    size_t from = (size_t)(w->to - w->text.out.start), size;
 
     if (MP_UNLIKELY(status != MP_OK)) return status;
     if (head.kind != MP_STR) {
@@ -363,7 +363,8 @@ write_any_key(mp_json_writer *w)
     status = write_str(w, &head);
     if (MP_UNLIKELY(status != MP_OK)) return status;
     p = w->style.readable - head.payload >= 8 ? head.payload : memcpy(last, head.payload, head.n);
-    if (!w->duplicates) mp_json_noted_note(&w->keys, from, p, head.n);
+    size = (size_t)(w->to - w->text.out.start) - from;
+    if (!w->duplicates) mp_json_noted_note(&w->keys, from, size, mp_noted_key_hash(p, head.n));
     w->p = next;
     return MP_OK;
 }
@@ -378,7 +379,10 @@ key_ahead_p(mp_json_writer *w, place *at)
     if (MP_UNLIKELY(w->style.readable - p < MP_JSON_AHEAD) || !mp_fixstr_ahead_p(p, &n)) return false;
     if (MP_UNLIKELY(p + n >= w->end)) return false;
     if (MP_UNLIKELY(!put_fixstr(w, at->to, p + 1, n)) || MP_UNLIKELY(w->as_terminal && p[1] == '$')) return false;
-    if (!w->duplicates) mp_json_noted_note(&w->keys, (size_t)(at->to - w->text.out.start), p + 1, n);
+    if (!w->duplicates) {
+        size_t from = (size_t)(at->to - w->text.out.start);
+        mp_json_noted_note(&w->keys, from, n + 2, mp_noted_key_hash(p + 1, n));
+    }
     at->to += n + 2;
     at->p = p + 1 + n;
     return true;
@@ -453,10 +457,10 @@ MP_INLINE mp_status
 close_container(mp_json_writer *w, place *at)
 {
     if (at->map && !w->duplicates) {
-        size_t twice = mp_json_noted_forget(&w->keys, innermost(w)->keys, w->text.out.start);
+        size_t index;
 
-        if (MP_UNLIKELY(twice != SIZE_MAX)) {
-            at->p = find_key(w, innermost(w)->head, twice);
+        if (MP_UNLIKELY(mp_json_noted_forget(&w->keys, innermost(w)->keys, w->text.out.start, &index) != SIZE_MAX)) {
+            at->p = find_key(w, innermost(w)->head, index);
             return MP_E_DUPLICATE_KEY;
         }
     }
