@@ -22,8 +22,8 @@ compare_keys(const void *one, const void *other, void *bytes)
     return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Up to this many keys, each hash is compared with all others. */
-enum { FEW = 8 };
+/* Up to this many keys, each hash is compared with all others: a single object need not clear the slots for them. */
+enum { FEW = 12 };
 
 static bool
 few_differ_p(const mp_json_noted_key *keys, size_t n)
