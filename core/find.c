@@ -166,14 +166,11 @@ skip_short_key(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *s
 static mp_status
 skip_any_key(mp_cursor *cursor, const mp_key *key, bool *same)
 {
-    const uint8_t *p = cursor->look->bytes + cursor->at;
-    mp_status status = mp_cursor_next(cursor);
     mp_key found;
+    mp_status status = mp_cursor_key(cursor, &found);
 
-    if (MP_UNLIKELY(status != MP_OK)) return status;
-    found = mp_key_read(p, cursor->look->bytes + cursor->at);
-    *same = !mp_key_compare(&found, key);
-    return MP_OK;
+    if (MP_LIKELY(status == MP_OK)) *same = !mp_key_compare(&found, key);
+    return status;
 }
 
 /* With a tape, the objects of a longer container are not skipped one by one. */
@@ -285,17 +282,14 @@ note_fixstr(const mp_wanted *wanted, const uint8_t *p, uint32_t n, bool last, si
 static mp_status
 skip_other_key(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values)
 {
-    const uint8_t *p = cursor->look->bytes + cursor->at;
-    mp_status status = mp_cursor_next(cursor);
     mp_key found;
+    mp_status status = mp_cursor_key(cursor, &found);
     uint32_t i;
 
-    if (MP_UNLIKELY(status != MP_OK)) return status;
-    found = mp_key_read(p, cursor->look->bytes + cursor->at);
-    for (i = 0; i < wanted->count; i++) {
+    for (i = 0; status == MP_OK && i < wanted->count; i++) {
         if (!mp_key_compare(&found, &wanted->keys[i].key)) note_value(&values[i], last, cursor->at);
     }
-    return MP_OK;
+    return status;
 }
 
 mp_status

@@ -87,6 +87,25 @@ mp_cursor_skip_leaves(mp_cursor *cursor, uint64_t n)
     return left;
 }
 
+/* Moves a cursor past a key of a map, and reads the key. */
+MP_INLINE mp_status
+mp_cursor_key(mp_cursor *cursor, mp_key *key)
+{
+    const uint8_t *p = cursor->look->bytes + cursor->at;
+    mp_status status;
+    uint32_t n;
+
+    if (mp_ahead_p(p, cursor->look->bytes + cursor->look->size) && mp_fixstr_ahead_p(p, &n)) {
+        cursor->at += 1 + n;
+        cursor->left--;
+        *key = mp_key_str(p + 1, n);
+        return MP_OK;
+    }
+    status = mp_cursor_next(cursor);
+    if (MP_LIKELY(status == MP_OK)) *key = mp_key_read(p, cursor->look->bytes + cursor->at);
+    return status;
+}
+
 /* What to do if a map has the key more than once. */
 typedef enum {
     MP_FIND_FIRST, /* stop at the first, without skipping its value */

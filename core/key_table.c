@@ -111,21 +111,20 @@ slot_of(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_k
 }
 
 static mp_status
-add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
+add(mp_key_table *table, const mp_look *look, size_t at, const mp_key *key)
 {
-    mp_key key = mp_key_read(look->bytes + from, look->bytes + to);
     uint32_t slot;
     size_t end;
 
-    if (key.kind == MP_EXT || key.kind == MP_ARRAY || key.kind == MP_MAP) {
+    if (key->kind == MP_EXT || key->kind == MP_ARRAY || key->kind == MP_MAP) {
         table->others = true;
         return MP_OK;
     }
-    if (mp_key_nan_p(&key)) return MP_OK;
-    slot = slot_of(table, look->bytes, look->size, &key, &end);
+    if (mp_key_nan_p(key)) return MP_OK;
+    slot = slot_of(table, look->bytes, look->size, key, &end);
     if (table->slots[slot]) table->twice = true;
     else if (table->used++ == table->most) return MP_E_NO_ROOM;
-    if (!table->slots[slot] || table->which == MP_FIND_LAST) table->slots[slot] = (uint32_t)from;
+    if (!table->slots[slot] || table->which == MP_FIND_LAST) table->slots[slot] = (uint32_t)at;
     return MP_OK;
 }
 
@@ -135,11 +134,11 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
     mp_status status = MP_OK;
 
     while (cursor->left && status == MP_OK) {
-        size_t from = cursor->at;
+        size_t at = cursor->at;
+        mp_key key;
 
-        if (mp_cursor_skip_leaves(cursor, 1)) status = mp_cursor_next(cursor);
-        if (status != MP_OK) break;
-        status = add(table, cursor->look, from, cursor->at);
+        status = mp_cursor_key(cursor, &key);
+        if (status == MP_OK) status = add(table, cursor->look, at, &key);
         if (status == MP_OK && mp_cursor_skip_leaves(cursor, 1)) status = mp_cursor_next(cursor);
     }
     return status;

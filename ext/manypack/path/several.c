@@ -42,22 +42,6 @@ shared_p(const state *state)
         && mp_search_by_bytes_p(state->search, segment->selectors);
 }
 
-/* The key at the cursor, which moves to its value. */
-static mp_key
-key_at(mp_peek *peek, mp_cursor *cursor)
-{
-    const uint8_t *p = peek->look.bytes + cursor->at;
-    uint32_t n;
-
-    if (mp_ahead_p(p, peek->look.bytes + peek->look.size) && mp_fixstr_ahead_p(p, &n)) {
-        cursor->at += 1 + n;
-        cursor->left--;
-        return mp_key_str(p + 1, n);
-    }
-    mp_peek_check(peek, mp_cursor_next(cursor));
-    return mp_key_read(p, peek->look.bytes + cursor->at);
-}
-
 /* True if a selector selects the element at an index of an array of n, or the value of a key of a map. */
 static bool
 selected_p(const mp_selector *selector, const mp_key *key, int64_t index, int64_t n)
@@ -211,7 +195,7 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
         mp_key key;
         int count;
 
-        if (map) key = key_at(peek, &cursor);
+        if (map) mp_peek_check(peek, mp_cursor_key(&cursor, &key));
         count = go_on(states, n, map ? &key : NULL, index, size, next, &waiting);
         if (cursor.at >= peek->look.size) mp_peek_over(peek, cursor.at);
         if (!count) {

@@ -298,14 +298,13 @@ find_ext(splice *s, mp_range r, size_t offset)
     return found;
 }
 
-/* The first change of the key between two offsets; r.hi if there is none. */
+/* The first change of a key; r.hi if there is none. lengths has a bit for each length that a short name has. */
 static uint32_t
-find_key(splice *s, mp_range r, size_t from, size_t to)
+find_key(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
 {
-    mp_key key = mp_key_read(s->peek.look.bytes + from, s->peek.look.bytes + to);
-
-    if (MP_UNLIKELY(key.kind == MP_EXT) && s->ext_keys) return find_ext(s, r, from);
-    return mp_changes_find(&s->changes, r, &key);
+    if (key->kind == MP_STR && key->n <= MP_FIXSTR_MAX && !(lengths >> key->n & 1)) return r.hi;
+    if (MP_UNLIKELY(key->kind == MP_EXT) && s->ext_keys) return find_ext(s, r, offset);
+    return mp_changes_find(&s->changes, r, key);
 }
 
 /* Skips the value at the cursor and lists the edits for its changes. Its pair or element starts at `at`. */
@@ -341,35 +340,27 @@ locate_value(splice *s, mp_range r, mp_cursor *cursor, uint32_t head, size_t at)
     }
 }
 
-/* True if the object at an offset is a fixstr of a size that is not among the lengths. */
-static bool
-other_length_p(const splice *s, size_t at, uint32_t lengths)
-{
-    uint32_t n = s->peek.look.bytes[at] - 0xa0u;
-
-    return n <= MP_FIXSTR_MAX && !(lengths >> n & 1);
-}
-
 static void
 locate_pairs(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
 {
     uint32_t lengths = sort(s, r, 0), missing = r.hi - r.lo;
 
     while (cursor->left) {
-        size_t key = cursor->at;
-        uint32_t at = r.hi;
+        size_t at = cursor->at;
         mp_range part;
+        uint32_t first;
+        mp_key key;
 
-        mp_peek_check(&s->peek, mp_cursor_next(cursor));
-        if (!other_length_p(s, key, lengths)) at = find_key(s, r, key, cursor->at);
-        if (at == r.hi) {
+        mp_peek_check(&s->peek, mp_cursor_key(cursor, &key));
+        first = find_key(s, r, &key, at, lengths);
+        if (first == r.hi) {
             mp_peek_check(&s->peek, mp_cursor_next(cursor));
             continue;
         }
-        part = mp_changes_part(&s->changes, r, at);
-        s->peek.look.blame = key;
+        part = mp_changes_part(&s->changes, r, first);
+        s->peek.look.blame = at;
         if (found_p(s, part)) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
-        locate_value(s, part, cursor, head, key);
+        locate_value(s, part, cursor, head, at);
         missing -= part.hi - part.lo;
     }
     if (missing || s->changes.renames) add_parts(s, r, head, cursor->at, 0);
