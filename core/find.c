@@ -61,6 +61,25 @@ skip_objects(mp_cursor *cursor, uint64_t n)
     return walk_on(cursor, n, cursor->look->bytes + cursor->at, 0);
 }
 
+/*
+ * Skips the container at the cursor if the tape's next entry is its entry, as it is if the cursor has passed the one in
+ * front of it: no head is read then.
+ */
+MP_INLINE bool
+skip_by_entry(mp_cursor *cursor)
+{
+    const mp_tape *tape = cursor->look->tape;
+    const mp_tape_entry *entry;
+
+    if (!tape || cursor->near >= tape->count) return false;
+    entry = &tape->entries[cursor->near];
+    if (entry->offset != cursor->at || mp_tape_open_p(tape, cursor->near)) return false;
+    cursor->at = entry->end;
+    cursor->near = entry->next;
+    cursor->left--;
+    return true;
+}
+
 static mp_status
 skip_container(mp_cursor *cursor)
 {
@@ -116,9 +135,13 @@ mp_cursor_skip(mp_cursor *cursor, uint64_t n)
         cursor->left -= n;
         return status;
     }
-    while (status == MP_OK && (n = mp_cursor_skip_leaves(cursor, n)) > 0) {
-        status = mp_cursor_next(cursor);
-        n--;
+    while (status == MP_OK && n) {
+        if (skip_by_entry(cursor)) {
+            n--;
+        } else if ((n = mp_cursor_skip_leaves(cursor, n)) > 0) {
+            status = mp_cursor_next(cursor);
+            n--;
+        }
     }
     return status;
 }
@@ -189,6 +212,7 @@ skip_value(mp_cursor *cursor)
     uint64_t left;
     mp_head head;
 
+    if (skip_by_entry(cursor)) return MP_OK;
     if (!look->tape && look->walk.max_depth < 2) return mp_cursor_next(cursor);
     if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
     left = mp_declared_objects(head.kind, head.n);
@@ -210,34 +234,33 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
 {
     const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
     const uint8_t *p = bytes + cursor->at;
+    uint64_t left = cursor->left; /* here, because a store to the cursor would have the key's fields read again */
     mp_status status;
 
     *value = 0;
-    while (cursor->left) {
+    while (left) {
         bool same = false;
 
-        if (skip_short_key(&p, end, key, &same)) {
-            cursor->left--;
-        } else {
+        if (!skip_short_key(&p, end, key, &same)) {
             cursor->at = (size_t)(p - bytes);
             status = skip_any_key(cursor, key, &same);
             if (MP_UNLIKELY(status != MP_OK)) return status;
             p = bytes + cursor->at;
         }
+        left--;
         if (MP_UNLIKELY(same)) {
             *value = (size_t)(p - bytes);
             if (which == MP_FIND_FIRST) break;
         }
-        if (MP_LIKELY(mp_skip_leaf(&p, end))) {
-            cursor->left--;
-            continue;
-        }
+        left--;
+        if (MP_LIKELY(mp_skip_leaf(&p, end))) continue;
         cursor->at = (size_t)(p - bytes);
         status = skip_value(cursor);
         if (MP_UNLIKELY(status != MP_OK)) return status;
         p = bytes + cursor->at;
     }
     cursor->at = (size_t)(p - bytes);
+    cursor->left = left;
     return MP_OK;
 }
 
