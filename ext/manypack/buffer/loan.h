@@ -100,11 +100,18 @@ mp_loan_closed_p(const mp_loan *loan)
     return loan->state >= MP_TAKEN;
 }
 
+/* True if the Buffer is lent to the current Thread. */
+MP_INLINE bool
+mp_loan_borrower_p(const mp_loan *loan)
+{
+    return loan->state == MP_LENT && loan->thread == rb_thread_current();
+}
+
 /* True if the current Thread may write to the Packer, unless it is taken. */
 MP_INLINE bool
 mp_loan_writer_p(const mp_loan *loan)
 {
-    return MP_LIKELY(loan->state != MP_LENT) || loan->thread == rb_thread_current();
+    return MP_LIKELY(loan->state != MP_LENT) || mp_loan_borrower_p(loan);
 }
 
 /* True if a new owner may have the Buffer: nobody uses it, and no suspended Fiber could resume a use. */

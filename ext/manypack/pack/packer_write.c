@@ -68,13 +68,22 @@ short_ready_p(VALUE buffer, size_t n)
     return MP_LIKELY(mp_buffer_ready_p(buffer, b)) && MP_LIKELY(mp_bytes_room(&b->bytes) >= n);
 }
 
+/* The same for a write by the user code that the Buffer is lent to. */
+MP_INLINE bool
+short_ready_lent_p(VALUE buffer, size_t n)
+{
+    mp_buffer *b = mp_buffer_get(buffer);
+
+    return mp_buffer_borrowed_p(buffer, b) && mp_bytes_room(&b->bytes) >= n;
+}
+
 /* Starts a write of up to n bytes; short_commit ends it. In between, nothing may allocate. */
 MP_INLINE short_write
 short_reserve(VALUE self, size_t n)
 {
     VALUE buffer = mp_packer_get(self)->buffer;
 
-    if (!short_ready_p(buffer, n)) short_prepare(self, n);
+    if (!short_ready_p(buffer, n) && !short_ready_lent_p(buffer, n)) short_prepare(self, n);
     return short_write_on(self, buffer);
 }
 

@@ -122,7 +122,6 @@ static mp_status
 skip_object(check *c)
 {
     c->open = 0;
-    if (!c->notes && mp_skip_leaf(&c->at, c->end)) return MP_OK;
     do {
         uint32_t levels;
         bool opened = false;
@@ -136,6 +135,13 @@ skip_object(check *c)
     return MP_OK;
 }
 
+/* Moves *p over one leaf or, if there may be several, over all leaves in front of a container. */
+MP_INLINE void
+skip_leaves(const uint8_t **p, const uint8_t *end, bool several)
+{
+    while (mp_skip_leaf(p, end) && several) continue;
+}
+
 mp_written
 mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several, mp_levels *levels)
 {
@@ -143,6 +149,9 @@ mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, b
                .levels = *levels};
 
     if (from == to) return several ? MP_WROTE_WHOLE : MP_WROTE_NOTHING;
+    if (!notes) skip_leaves(&c.at, c.end, several);
+    if (c.at == c.end) return MP_WROTE_WHOLE;
+    if (c.at > bytes && !several) return MP_WROTE_MORE;
     do {
         mp_status status = skip_object(&c);
 
