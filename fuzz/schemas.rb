@@ -191,7 +191,11 @@ module Fuzz
     private
 
     def described
-      [@type.json_schema, @type.inspect, @type.hash]
+      [@type.inspect, @type.hash]
+      schema = @type.json_schema
+      unless schema.inspect.include?("deprecated") # another key of a member that may be missing is read as a member
+        law("json_schema is read again") { Manypack::Type.from_json_schema(schema).json_schema == schema }
+      end
       law("a type reads itself") { @type.reads?(@type) == @type.incompatibilities(@type).empty? }
       @one_way = one_way?(@type.spec)
       @bytes_in_json = @type.spec.inspect.include?(":bytes")

@@ -6,87 +6,220 @@
 module Manypack
   class Type
     # Returns the Type of a JSON Schema of the draft 2020-12, a Hash with String keys, for the part of it that types can
-    # say. An object with +properties+ is a Record, whose class, a Data (on Ruby 3.1 a Struct), has a member for each
-    # property; one that is not in +required+ is its +default+, or nil, if it is missing, and
-    # <code>additionalProperties: false</code> refuses other keys. Any other object is a Hash. What says nothing about
-    # validity, such as +title+ and +format+, is passed over.
+    # say; what Type#json_schema writes is part of that. An object with +properties+ is a Record, whose class, a Data
+    # (on Ruby 3.1 a Struct), has a member for each property. One that is not in +required+ is its +default+, or nil, if
+    # it is missing, and then left out by dump. What is +readOnly+ is +dump_only+, and what is +writeOnly+ +load_only+.
+    # Other keys are skipped, with <code>additionalProperties: false</code> refused, and in the member
+    # +additional_properties+ if that has a schema. Any other object is a Hash.
     #
-    # It knows +type+, +enum+ and +const+ of scalars, +anyOf+, <code>$ref</code> to <code>$defs</code>, +minimum+,
-    # +maximum+, +exclusiveMinimum+, +exclusiveMaximum+, +items+, +properties+, +required+ and +additionalProperties+.
-    # An object may contain itself by <code>$ref</code>. An integer is one that is written as such: 1.0 is none.
+    # It knows +type+, +enum+ and +const+ of scalars, bounds and lengths, +multipleOf+, +pattern+ in linear time,
+    # +uniqueItems+, +items+, +prefixItems+, +properties+, +required+, +additionalProperties+, +propertyNames+, +anyOf+,
+    # and <code>$ref</code> to a place in the schema, also to one around it. The formats +date-time+, +date+, +uri+ and
+    # +uuid+ are what Type.text and Type.uuid take, and +base64+ is Type.bytes. An integer is one that is written as
+    # such: 1.0 is none. +oneOf+ is for what no value is twice: other types and literals, objects with a constant
+    # property, as in Record.union, and objects that their required members tell apart, as in Type.[]. What says nothing
+    # about validity, such as +title+ and other formats, is passed over.
     #
-    # Raises ArgumentError, with the JSON Pointer, for any other keyword and for what no Type can say, and TypeError for
-    # anything but a Hash.
+    # Raises ArgumentError, with the JSON Pointer, for any other keyword, for what no Type can say, and for a schema
+    # that is deeper than messages are or far too large; TypeError for anything but a Hash.
     #
     #   POINT = Manypack::Type.from_json_schema({"type" => "object", "properties" => {"x" => {"type" => "number"}}})
     #   POINT.load(Manypack.pack({"x" => 1.5})).x #=> 1.5
     def self.from_json_schema(schema)
       Arguments.refuse_block(self, :from_json_schema) if block_given?
-      Arguments.at_the_call { self[FromJsonSchema.new(schema).type(schema, "#")] }
+      Arguments.at_the_call { FromJsonSchema.new(schema).root }
     end
 
     # One function for each type of JSON. Each takes a schema and its pointer, a fragment such as "#/properties/x".
     class FromJsonSchema # :nodoc:
-      ANNOTATIONS = %w[$schema $id $comment $defs title description default examples deprecated readOnly writeOnly
-                       format contentEncoding contentMediaType].freeze
+      ANNOTATIONS = %w[$schema $id $comment $defs definitions title description default examples deprecated readOnly
+                       writeOnly format contentEncoding contentMediaType].freeze
       BOUNDS = %w[minimum maximum exclusiveMinimum exclusiveMaximum].freeze
+      NUMBERS = [*BOUNDS, "multipleOf"].freeze
+      TEXTS = %w[minLength maxLength pattern].freeze
+      ITEMS = %w[minItems maxItems uniqueItems].freeze
+      PAIRS = %w[minProperties maxProperties].freeze
       KEYWORDS = Ractor.make_shareable({
-        "null" => [], "boolean" => [], "string" => [], "integer" => BOUNDS, "number" => BOUNDS, "array" => %w[items],
-        "object" => %w[properties required additionalProperties]
+        "null" => [], "boolean" => [], "string" => TEXTS, "integer" => NUMBERS, "number" => NUMBERS,
+        "array" => [*ITEMS, "items", "prefixItems"],
+        "object" => [*PAIRS, *%w[properties required additionalProperties propertyNames allOf]]
       })
-      private_constant :ANNOTATIONS, :BOUNDS, :KEYWORDS
+      RULES = [*NUMBERS, *TEXTS, *ITEMS, *PAIRS].freeze
+      ALONE = %w[$ref enum const anyOf oneOf allOf].freeze
+      ARRAY = /\.array(?:\.\d+)?\z/ # the end of the name of a Record as an array
+      FORMATS = { "date-time" => "Time", "date" => "Date", "uri" => "URI" }.freeze
+      ADDRESS = Ractor.make_shareable([{ "format" => "ipv4" }, { "format" => "ipv6" }])
+
+      # Messages are not deeper, unless an option allows it; JSON Schemas, in which every level of a message is two of
+      # their own, seldom come near.
+      DEPTH_MAX = 128
+
+      # How often schemas are read in all, and of those again that contain one around them, which is another one in each
+      # place.
+      SCHEMAS_MAX = 20_000
+      AGAIN_MAX = 100
+
+      # The time that a Record takes to make grows faster than its members.
+      MEMBERS_MAX = 4_000
+      private_constant(*constants)
+
+      # A schema that is being read: how many are around it, the name by which its type names itself, and whether it
+      # did.
+      Open = Struct.new(:depth, :name, :used)
+      private_constant :Open
 
       def initialize(root)
         @root = root
-        @open = ["#"] # pointers of the schemas around, and nil for each that is a Record
+        @open = {} # by pointer, innermost last
         @made = {}
+        @outermost = Float::INFINITY # the least depth of an open schema that the type being made names
+        @depth = @count = @again = 0
       end
 
-      # Returns a type as Type[] takes it.
-      def type(schema, pointer)
-        return Object if schema == true
-
-        unless schema.is_a?(Hash)
-          raise ::TypeError, "a JSON Schema is a Hash with String keys, got #{schema.class} at #{pointer}"
-        end
-
-        alone = %w[$ref enum const anyOf].find { |keyword| schema.key?(keyword) }
-        return of_types(schema, pointer) unless alone
-
-        refuse_others(schema, [alone, "type"], pointer)
-        send("of_#{alone.delete("$")}".downcase, schema[alone], "#{pointer}/#{alone}")
+      # Returns the Type of the whole schema.
+      def root
+        opened("#", @root) { any([type(@root, "#")], "#") }
       end
 
       private
 
+      def type(schema, pointer)
+        return Object if schema == true
+
+        check_schema(schema, pointer)
+        @depth += 1
+        alone = ALONE.find { |keyword| schema.key?(keyword) && !beside?(keyword, schema) }
+        made = alone ? of_alone(alone, schema, pointer) : of_types(schema, pointer)
+        @depth -= 1
+        made
+      end
+
+      def check_schema(schema, pointer)
+        refuse("nothing is valid there", pointer) if schema == false
+        unless schema.is_a?(Hash) && schema.each_key.all?(String)
+          raise ::TypeError, "a JSON Schema is a Hash with String keys, got #{of_what(schema)} at #{shortened(pointer)}"
+        end
+
+        refuse("is one of more than #{SCHEMAS_MAX} schemas", pointer) if (@count += 1) > SCHEMAS_MAX
+        refuse("is deeper than #{DEPTH_MAX} schemas", pointer) if @depth >= DEPTH_MAX
+      end
+
+      def of_what(schema)
+        schema.is_a?(Hash) ? "one with the key #{schema.keys.grep_v(String)[0].inspect}" : schema.class
+      end
+
+      # Returns true for what belongs to the types beside it.
+      def beside?(keyword, schema)
+        case keyword
+        when "anyOf" then schema["type"] == "string" && schema["anyOf"] == ADDRESS
+        when "allOf" then schema.key?("properties")
+        end
+      end
+
+      def of_alone(keyword, schema, pointer)
+        refuse_others(schema, [keyword, "type", *(RULES if %w[$ref allOf].include?(keyword))], pointer)
+        only = schema.key?("type") ? types(schema, pointer).flat_map { |name| JSON_TYPES.fetch(name) } : nil
+        made = send("of_#{keyword.delete("$")}".downcase, schema[keyword], "#{pointer}/#{keyword}", only)
+        if only && !(kinds(Spec.of(made)) - only).empty?
+          refuse("does not go with #{keyword}: write it inside of that", "#{pointer}/type")
+        end
+
+        ruled(made, schema, pointer)
+      end
+
+      JSON_TYPES = { "null" => :null, "boolean" => :boolean, "string" => :string, "integer" => :number,
+                     "number" => :number, "array" => :array, "object" => :object }.freeze
+      private_constant :JSON_TYPES
+
       def of_types(schema, pointer)
-        types = Array(schema.fetch("type") { any(schema, pointer) || (return Object) })
-        types.each { |type| KEYWORDS.key?(type) || refuse("#{type.inspect} is no type", "#{pointer}/type") }
-        refuse_others(schema, ["type", *types.flat_map { |type| KEYWORDS[type] }], pointer)
-        Type[*types.map { |type| send("of_#{type}", schema, pointer) }]
+        types = types(schema, pointer)
+        return Object if types.empty?
+
+        known = types.flat_map { |type| KEYWORDS[type] }
+        refuse_others(schema, ["type", *known, *("anyOf" if beside?("anyOf", schema))], pointer)
+        any(types.map { |type| send("of_#{type}", schema, pointer) }, pointer)
       end
 
       # A schema without a type says something about objects of one type only; the others are all valid.
-      def any(schema, pointer)
-        refuse_others(schema, %w[properties], pointer)
-        "object" if schema.key?("properties")
+      def types(schema, pointer)
+        given = schema.fetch("type") do
+          refuse_others(schema, [*ALONE, "properties", *(KEYWORDS["object"] if schema.key?("properties"))], pointer)
+          return schema.key?("properties") ? %w[object] : []
+        end
+        types = given.is_a?(Array) && !given.empty? ? given : [given]
+        types.each { |type| KEYWORDS.key?(type) || refuse("#{type.inspect} is no type", "#{pointer}/type") }
+      end
+
+      # Returns a Type, which of one type is that itself: a Record is more than a Type of one.
+      def any(types, pointer)
+        types.size == 1 && types[0].is_a?(Type) ? types[0] : at(pointer) { Type[*types] }
+      end
+
+      # Says where Type cannot be made.
+      def at(pointer)
+        yield
+      rescue ArgumentError => error
+        raise if error.message.start_with?("#")
+
+        refuse(error.message, pointer)
       end
 
       def of_null(*) = nil
       def of_boolean(*) = Type[true, false]
-      def of_string(*) = String
+
+      # --- text ---------------------------------------------------------------------------------------------
+
+      def of_string(schema, pointer)
+        return bytes(schema, pointer) if schema["contentEncoding"] == "base64"
+        return ruled(Type.uuid, schema, pointer) if schema["format"] == "uuid"
+
+        name = schema["anyOf"] == ADDRESS ? "IPAddr" : FORMATS[schema["format"]]
+        made = ruled(name ? Type.text : String, schema, pointer)
+        name ? converted(Spec.of(made), name) : made
+      end
+
+      # Three bytes are four characters of base64.
+      def bytes(schema, pointer)
+        refuse("no Type of bytes has one", "#{pointer}/pattern") if schema.key?("pattern")
+
+        least, most = lengths(schema, "Length", pointer)
+        return Type.bytes unless least || most
+
+        least = [((least.to_i + 3) / 4 * 3) - 2, 0].max
+        at(pointer) { Type[Type.bytes, length: least..(most && most / 4 * 3)] }
+      end
+
+      # What is said of text is asked before it is converted.
+      def converted(spec, name)
+        load_library(name.downcase) unless name == "Time"
+        text, rules = Spec.of(Type.text(Object.const_get(name))).drop(1)
+        given = spec[0] == :ruled ? spec[2] : []
+        given |= rules unless given.any? { |kind, *| kind == :length }
+        Spec.made_of([:ruled, text, given | rules.reject { |kind, *| kind == :length }], [])
+      end
+
+      # A Ractor of Ruby 3.1 loads none, but may use what is there.
+      def load_library(name)
+        require name
+      rescue Ractor::IsolationError
+        nil
+      end
+
+      # --- numbers ------------------------------------------------------------------------------------------
 
       def of_integer(schema, pointer)
         integers(schema, pointer) || refuse("no Integer is between its bounds", pointer)
       end
 
-      # Integers stay Integers.
       def of_number(schema, pointer)
-        least, most = bounds(schema, pointer) do |bound, excluded, inwards|
-          excluded ? bound.to_f.public_send(inwards) : bound.to_f
-        end
-        refuse("no number is between its bounds", pointer) if least && most && least > most
-        Type[*[integers(schema, pointer)].compact, least || most ? least..most : Float]
+        return ruled(Numeric, schema, pointer) unless schema.key?("exclusiveMinimum")
+
+        least = bound(schema, "exclusiveMinimum", pointer).to_f.next_float
+        least = [least, bound(schema, "minimum", pointer)].compact.max
+        floats = range({ **schema, "minimum" => least }, pointer)
+        floats = Range.new(floats.begin.to_f, floats.end&.to_f, floats.exclude_end?)
+        floats = at(pointer) { Type[Float, range: floats, **multiple(schema, pointer)] }
+        any([integers(schema, pointer), floats].compact, pointer)
       end
 
       INTEGERS = (-2**63..2**64 - 1).freeze
@@ -94,111 +227,488 @@ module Manypack
 
       # Returns a type of Integers, or nil for none.
       def integers(schema, pointer)
-        least, most = bounds(schema, pointer) do |bound, excluded, up|
-          step = excluded && bound == bound.to_i ? 1 : 0
-          up == :next_float ? bound.ceil + step : bound.floor - step
+        excluded = bound(schema, "exclusiveMinimum", pointer)
+        least = [bound(schema, "minimum", pointer), excluded && (excluded.floor + 1)].compact.max
+        range = range({ **schema, **(least ? { "minimum" => least } : {}) }, pointer, check: false) || (nil..)
+        most = range.end && (range.exclude_end? ? range.end.ceil - 1 : range.end.floor)
+        first, last = (least || INTEGERS.begin).ceil, most || INTEGERS.end
+        return if first > last || first > INTEGERS.end || last < INTEGERS.begin
+
+        ends = [(least if first > INTEGERS.begin), (range.end if last < INTEGERS.end)]
+        range = Range.new(*ends, range.exclude_end?) if ends.any?
+        at(pointer) { Type[Integer, range: (range if ends.any?), **multiple(schema, pointer)] }
+      end
+
+      # Returns the Range of the bounds, nil if there are none.
+      def range(schema, pointer, check: true)
+        least, most, below = %w[minimum maximum exclusiveMaximum].map { |name| bound(schema, name, pointer) }
+        excluded = below && (most.nil? || below <= most)
+        most = below if excluded
+        none = check && least && most && (excluded ? least >= most : least > most)
+        refuse("no number is between its bounds", pointer) if none
+        Range.new(least, most, excluded ? true : false) if least || most
+      end
+
+      def bound(schema, name, pointer)
+        value = schema[name]
+        return value if number?(value) || !schema.key?(name)
+
+        refuse("expected a number, got #{value.inspect}", "#{pointer}/#{name}")
+      end
+
+      def number?(value) = value.is_a?(Integer) || (value.is_a?(Float) && value.finite?)
+
+      def multiple(schema, pointer)
+        number = bound(schema, "multipleOf", pointer) or return {}
+        refuse("expected a number above 0, got #{number}", "#{pointer}/multipleOf") unless number.positive?
+        { multiple_of: number }
+      end
+
+      # --- constraints --------------------------------------------------------------------------------------
+
+      # Returns a type with the constraints in a schema.
+      def ruled(type, schema, pointer)
+        refuse("no Type can express that", "#{pointer}/exclusiveMinimum") if schema.key?("exclusiveMinimum")
+        rules = { range: range(schema, pointer), length: length(schema, pointer), pattern: pattern(schema, pointer),
+                  unique: unique(schema, pointer), **multiple(schema, pointer) }.compact
+        rules.empty? ? type : at(pointer) { Type[type, **rules] }
+      end
+
+      def length(schema, pointer)
+        least, most = %w[Length Items Properties].filter_map { |noun| lengths(schema, noun, pointer) }[0]
+        (least || 0)..most if least || most
+      end
+
+      # Returns the least and the most, or nil for neither.
+      def lengths(schema, noun, pointer)
+        found = ["min#{noun}", "max#{noun}"].map do |name|
+          value = bound(schema, name, pointer)
+          next value&.to_i if value.nil? || (value >= 0 && value == value.to_i)
+
+          refuse("expected a count, got #{value}", "#{pointer}/#{name}")
         end
-        return Integer unless least || most
-
-        range = (least || INTEGERS.begin).clamp(INTEGERS)..(most || INTEGERS.end).clamp(INTEGERS)
-        range if range.begin <= range.end
+        found if found.any?
       end
 
-      # Returns the lower and the upper bound, or nil, as the block makes them of each number: it gets whether the
-      # number itself is excluded, and the way inwards.
-      def bounds(schema, pointer)
-        given = BOUNDS.to_h { |name| [name, bound(schema[name], "#{pointer}/#{name}")] }.compact
-        made = given.to_h do |name, bound|
-          [name, yield(bound, name.start_with?("exclusive"), name.match?(/min/i) ? :next_float : :prev_float)]
-        end
-        [made.values_at("minimum", "exclusiveMinimum").compact.max,
-         made.values_at("maximum", "exclusiveMaximum").compact.min]
+      def pattern(schema, pointer)
+        return unless schema.key?("pattern")
+
+        at("#{pointer}/pattern") { Pattern.of_ecma(schema["pattern"]).tap { |regexp| Pattern.new(regexp).rule } }
       end
 
-      def bound(value, pointer)
-        return value if value.nil? || value.is_a?(Integer) || (value.is_a?(Float) && value.finite?)
+      def unique(schema, pointer)
+        unique = schema.fetch("uniqueItems", false)
+        return unique || nil if [true, false].include?(unique)
 
-        refuse("expected a number, got #{value.inspect}", pointer)
+        refuse("expected true or false, got #{unique.inspect}", "#{pointer}/uniqueItems")
       end
+
+      # --- arrays -------------------------------------------------------------------------------------------
 
       def of_array(schema, pointer)
-        schema.key?("items") ? [type(schema["items"], "#{pointer}/items")] : [Object]
+        return elements(schema, pointer) if schema.key?("prefixItems")
+
+        items = schema.key?("items") ? [Type[type(schema["items"], "#{pointer}/items")]] : Array
+        ruled(items, schema.slice(*ITEMS), pointer)
       end
 
+      # Returns a tuple, or a Record as an array.
+      def elements(schema, pointer)
+        parts = list(schema["prefixItems"], "#{pointer}/prefixItems")
+        refuse("expected at least one schema", "#{pointer}/prefixItems") if parts.empty?
+        refuse("no Type can express that", "#{pointer}/uniqueItems") if unique(schema, pointer)
+        least, open = sizes(schema, parts.size, pointer)
+        made = -> { parts.each_with_index.map { |part, i| type(part, "#{pointer}/prefixItems/#{i}") } }
+        return Type.tuple(*made.call) if tuple?(schema, pointer)
+
+        names = parts.each_index.map { |i| "item#{i}" }
+        record(names, made, pointer, parts.drop(least).each_with_index.to_h { |part, i| [names[least + i], part] },
+               unknown: open ? :skip : :raise).array
+      end
+
+      # Returns how many elements there are at least, and whether there may be more than are told.
+      def sizes(schema, size, pointer)
+        least, most = lengths(schema, "Items", pointer)
+        open = schema.fetch("items", true) && most.nil?
+        told = [true, false].include?(schema.fetch("items", true))
+        refuse("beside prefixItems, it may be false", "#{pointer}/items") unless told
+        refuse("expected the size of prefixItems", "#{pointer}/maxItems") unless most.nil? || most == size
+        refuse("is more than prefixItems has", "#{pointer}/minItems") if least.to_i > size
+        [least.to_i, open]
+      end
+
+      def tuple?(schema, pointer)
+        schema["minItems"] == schema["prefixItems"].size && schema["items"] == false && !pointer.match?(ARRAY)
+      end
+
+      # --- objects ------------------------------------------------------------------------------------------
+
       def of_object(schema, pointer)
-        return record(schema, pointer) if schema.key?("properties")
+        return object(schema, pointer) if schema.key?("properties")
         refuse("needs properties beside it", "#{pointer}/required") unless required(schema, pointer).empty?
 
         others = schema.fetch("additionalProperties", true)
-        others == true ? Hash : { String => type(others, "#{pointer}/additionalProperties") }
+        return at(pointer) { Type[Hash, length: 0] } if others == false
+        return ruled(Hash, schema.slice(*PAIRS), pointer) if others == true && !schema.key?("propertyNames")
+
+        key = schema.key?("propertyNames") ? key(schema["propertyNames"], "#{pointer}/propertyNames") : String
+        ruled({ key => type(others, "#{pointer}/additionalProperties") }, schema.slice(*PAIRS), pointer)
       end
 
-      def record(schema, pointer)
+      # Keys are text, also those of numbers.
+      def key(schema, pointer)
+        return Integer if schema == { "pattern" => "^-?[0-9]+$" }
+
+        schema = { "type" => "string", **schema } if schema.is_a?(Hash) && (schema.keys & ALONE).empty?
+        made = type(schema, pointer)
+        made = String if made == Object
+        kinds(Spec.of(made)) == [:string] ? made : refuse("keys are text", pointer)
+      end
+
+      def object(schema, pointer)
+        refuse_others(schema, KEYWORDS["object"] - PAIRS - %w[propertyNames] + %w[type], pointer)
         properties, required = schema["properties"], required(schema, pointer)
         check_members(properties, required, pointer)
-        @open << nil
-        types = properties.to_h { |name, one| [name, type(one, "#{pointer}/properties/#{escaped(name)}")] }
-        @open.pop
-        defaults = (properties.keys - required).to_h { |name| [name, default(properties[name])] }
-        Record.new(klass(properties.keys), types).with(defaults: defaults, unknown: unknown(schema, pointer))
+        groups = groups(schema, pointer)
+        first = properties.except(*groups.flat_map { |names| names.drop(1) })
+        types = -> { first.to_h { |name, one| [name, type(one, "#{pointer}/properties/#{escaped(name)}")] } }
+        optional = first.except(*required, *groups.map(&:first))
+        record(first.keys, types, pointer, optional, keys: groups.to_h { |names| [names[0], names] },
+               omit: :defaults, **one_way(first), **additional(schema, pointer, first))
+      end
+
+      # Returns a Record.
+      #
+      # types:: a function that returns the types of its members
+      # optional:: of the members that may be missing, their schemas
+      def record(names, types, pointer, optional, collector: nil, **options)
+        refuse("has more than #{MEMBERS_MAX} members", pointer) if names.size > MEMBERS_MAX
+        types = types.call
+        types = names.zip(types).to_h if types.is_a?(Array)
+        types = { **types, collector[0] => collector[1] } if collector
+        at(pointer) do
+          defaults = optional.to_h { |name, schema| [name, default(types[name], schema)] }
+          Record.new(klass(types.keys, name_of(pointer)), types).with(defaults: defaults, **options)
+        end
       end
 
       def required(schema, pointer) = list(schema.fetch("required", []), "#{pointer}/required")
-      def default(schema) = schema.is_a?(Hash) ? schema["default"] : nil
 
-      def klass(names)
-        names = names.map(&:to_sym)
-        defined?(Data) ? Data.define(*names) : Struct.new(*names, keyword_init: true)
+      # A default is written as JSON.
+      def default(type, schema)
+        value = schema.is_a?(Hash) ? schema["default"] : nil
+        value.nil? || (value.respond_to?(:empty?) && value.empty?) ? value : Type[type].from(value)
+      rescue DecodeError => error
+        raise ArgumentError, "the default #{value.inspect} is of another type: #{error.message}"
+      end
+
+      # A class of that name, which json_schema writes.
+      module Named # :nodoc:
+        def name = self::NAME
+        def inspect = name
+      end
+      private_constant :Named
+
+      def klass(members, name)
+        members = members.map(&:to_sym)
+        klass = defined?(Data) ? Data.define(*members) : Struct.new(*members, keyword_init: true)
+        return klass unless name
+
+        klass.const_set(:NAME, -name)
+        klass.singleton_class.prepend(Named)
+        klass
       end
 
       def check_members(properties, required, pointer)
         known = properties.is_a?(Hash) && !properties.empty? && properties.each_key.all?(String)
         refuse("expected a Hash with properties", "#{pointer}/properties") unless known
 
-        extra = (required - properties.keys).first
+        extra = required.find { |name| !properties.key?(name) }
         refuse("#{extra.inspect} is none of the properties", "#{pointer}/required") if extra
       end
 
-      def unknown(schema, pointer)
-        others = schema.fetch("additionalProperties", true)
-        return others ? :skip : :raise if [true, false].include?(others)
+      # Returns Arrays of the keys of one member, of which an object must have one.
+      def groups(schema, pointer)
+        list(schema.fetch("allOf", []), "#{pointer}/allOf").each_with_index.map do |group, i|
+          names = required_there(group)
+          schemas = schema["properties"].values_at(*names)
+          schemas = schemas.map { |one| one.is_a?(Hash) ? one.except("deprecated") : one }
+          written = { "anyOf" => names.to_a.map { |name| { "required" => [name] } } }
+          next names if names && group == written && schemas.uniq.size == 1 && !schemas[0].nil?
 
-        refuse("beside properties, it may be true or false", "#{pointer}/additionalProperties")
-      end
-
-      # --- keywords that stand alone ------------------------------------------------------------------------
-
-      def of_enum(values, pointer)
-        wrong = list(values, pointer).find { |value| value.is_a?(Array) || value.is_a?(Hash) }
-        refuse("#{wrong.inspect} is no scalar", pointer) if wrong || values.empty?
-        Type[*values.map { |value| [nil, true, false].include?(value) ? value : [value] }]
-      end
-
-      def of_const(value, pointer) = of_enum([value], pointer)
-
-      def of_anyof(schemas, pointer)
-        Type[*list(schemas, pointer).each_with_index.map { |schema, i| type(schema, "#{pointer}/#{i}") }]
-      end
-
-      def of_ref(reference, pointer)
-        return :self if @open.last(2) == [reference, nil]
-        refuse("contains itself, and not as the object around it", pointer) if @open.include?(reference)
-
-        @made[reference] ||= begin
-          schema = looked_up(reference) or refuse("#{reference.inspect} is not in this schema", pointer)
-          @open << reference
-          type(schema, reference).tap { @open.pop }
+          refuse("no Type can express that", "#{pointer}/allOf/#{i}")
         end
       end
 
-      def looked_up(reference)
-        return @root if reference == "#"
+      def required_there(group)
+        return unless group.is_a?(Hash) && group["anyOf"].is_a?(Array) && group["anyOf"].all?(Hash)
 
-        return unless reference.is_a?(String) && reference.start_with?("#/")
-
-        steps = reference.delete_prefix("#/").split("/").map { |step| step.gsub("~1", "/").gsub("~0", "~") }
-        steps.reduce(@root) { |schema, step| schema.is_a?(Hash) ? schema[step] : nil }
+        group["anyOf"].flat_map { |one| one["required"] }
       end
+
+      def one_way(properties)
+        { load_only: "writeOnly", dump_only: "readOnly" }.transform_values do |keyword|
+          properties.select { |_, one| one.is_a?(Hash) && one[keyword] == true }.keys
+        end
+      end
+
+      def additional(schema, pointer, properties)
+        others = schema.fetch("additionalProperties", true)
+        return { unknown: others ? :skip : :raise } if [true, false].include?(others)
+
+        name = "additional_properties"
+        name += "_" while properties.key?(name)
+        type = { String => type(others, "#{pointer}/additionalProperties") }
+        { collector: [name, type], unknown: { into: name.to_sym } }
+      end
+
+      # --- literals and alternatives ------------------------------------------------------------------------
+
+      # Of literals, those are left that are of the types beside them.
+      def of_enum(values, pointer, only)
+        wrong = list(values, pointer).find { |value| json_type(value).nil? }
+        refuse("#{wrong.inspect} is no scalar", pointer) if wrong
+        values = values.select { |value| only.include?(json_type(value)) } if only
+        refuse("no value is valid", pointer) if values.empty?
+        return values[0] if values.size == 1 && [nil, true, false].include?(values[0])
+
+        at(pointer) { Type[[*values, values[0]]] }
+      end
+
+      def of_const(value, pointer, only) = of_enum([value], pointer, only)
+
+      # Of Records, each but the first to be tried may say that it is for objects of which those before it are not.
+      def of_anyof(schemas, pointer, _only)
+        refuse("expected at least one schema", pointer) if list(schemas, pointer).empty?
+
+        parts = schemas.each_with_index.map do |schema, i|
+          type(schema.is_a?(Hash) ? schema.except("not") : schema, "#{pointer}/#{i}")
+        end
+        made = any(parts, pointer)
+        told = schemas.map { |schema| schema.is_a?(Hash) ? schema["not"] : nil }
+        return made if told.none? || told == written.others(Spec.of(made)[1].map { |_, record| record })
+
+        refuse("no Type can express that", "#{pointer}/#{told.index { |one| one }}/not")
+      end
+
+      def written = Record.const_get(:JsonSchema)
+
+      def of_oneof(schemas, pointer, only)
+        refuse("expected at least one schema", pointer) if list(schemas, pointer).empty?
+        union = tagged(schemas, pointer) and return union
+
+        made = of_anyof(schemas, pointer, only)
+        specs = Spec.of(made).then { |spec| spec[0] == :union ? spec[1] : [spec] }
+        return made if schemas.size == specs.size && apart?(specs)
+
+        refuse("a value may be valid for two, which no Type refuses: anyOf allows that", pointer)
+      end
+
+      # Returns true if no value is of two specs, or if they are Records that their members tell apart.
+      def apart?(specs)
+        literals, others = specs.partition { |spec| literals(spec) }
+        values = literals.flat_map { |spec| literals(spec) }
+        kinds = others.flat_map { |spec| kinds(spec) }
+        maps = others.select { |spec| kinds(spec).include?(:object) }
+        kinds -= [:object] if maps.all? { |kind, record| kind == :record && record.form == :map }
+        (kinds & values.map { |value| json_type(value) }).empty? && [values, kinds].all? { |all| all.uniq == all }
+      end
+
+      def literals(spec)
+        { enum: spec[1], nil: [nil], true: [true], false: [false] }[spec[0]]
+      end
+
+      def of_allof(schemas, pointer, _only)
+        refuse("expected at least one schema", pointer) if list(schemas, pointer).empty?
+
+        schemas.drop(1).each_with_index.reduce(type(schemas[0], "#{pointer}/0")) do |made, (schema, i)|
+          place = "#{pointer}/#{i + 1}"
+          check_schema(schema, place)
+          refuse_others(schema, RULES, place)
+          ruled(made, schema, place)
+        end
+      end
+
+      # --- unions by a tag ----------------------------------------------------------------------------------
+
+      # Returns the union of what a constant property, or a constant first element, tells apart; nil for others.
+      def tagged(schemas, pointer)
+        targets = schemas.map { |one| one.is_a?(Hash) && one.keys == %w[$ref] ? looked_up(one["$ref"]) : one }
+        constants = targets.map { |one| constants(one) }
+        tag = constants[0].keys.find { |key| tag?(key, constants) && others(key, constants, schemas) } or return
+
+        types = constants.each_with_index.select { |one, _| one.key?(tag) }.to_h do |one, i|
+          reference = schemas[i]["$ref"]
+          [one[tag], choice(targets[i], tag, reference || "#{pointer}/#{i}")]
+        end
+        rest = others(tag, constants, schemas)
+        rest = rest.transform_values { |schema, *place| type(schema, [pointer, *place].join("/")) }
+        at(pointer) { Record.union(tag == :first ? 0 : tag, types, **rest) }
+      end
+
+      def constants(schema)
+        return {} unless schema.is_a?(Hash)
+
+        first = schema["prefixItems"]
+        return { first: first[0]["const"] } if first.is_a?(Array) && constant?(first[0]) && schema["minItems"].to_i > 0
+        return {} unless schema["properties"].is_a?(Hash) && schema["required"].is_a?(Array)
+
+        schema["properties"].slice(*schema["required"]).select { |_, one| constant?(one) }
+                            .transform_values { |one| one["const"] }
+      end
+
+      def constant?(schema) = schema.is_a?(Hash) && schema.key?("const") && !json_type(schema["const"]).nil?
+
+      def tag?(tag, constants)
+        values = constants.filter_map { |one| [one[tag]] if one.key?(tag) }
+        values.uniq.size == values.size
+      end
+
+      # Returns the schemas for a missing and for an unknown tag with their places, as Record.union names them; nil if
+      # there are alternatives of other kinds.
+      def others(tag, constants, schemas)
+        tags = { "enum" => constants.select { |one| one.key?(tag) }.map { |one| one[tag] } }
+        missing, unknown = { "not" => written.with_tag(tag, {}) }, written.with_tag(tag, { "not" => tags })
+        constants.each_with_index.reject { |one, _| one.key?(tag) }.to_h do |_, i|
+          schema = schemas[i]
+          return unless schema.is_a?(Hash)
+          next [:else, [schema.except("not"), i]] if schema["not"] == written.with_tag(tag, tags)
+
+          one, other = schema["allOf"] if schema.keys == %w[allOf] && schema["allOf"].is_a?(Array)
+          name = { missing => :untagged, unknown => :else }[other] or return
+          [name, [one, i, "allOf/0"]]
+        end
+      end
+
+      # Returns the type of an alternative without its tag, which may be all that it has.
+      def choice(schema, tag, pointer)
+        return first_choice(schema, pointer) if tag == :first
+
+        properties = schema["properties"].except(tag)
+        rest = { **schema, "required" => schema["required"] - [tag], "properties" => properties }
+        return type(rest, pointer) unless properties.empty?
+
+        rest = rest.except("properties", *("required" if rest["required"].empty?))
+        rest["additionalProperties"] == false ? { [tag, tag] => Object } : type({ "type" => "object", **rest }, pointer)
+      end
+
+      def first_choice(schema, pointer)
+        rest = { **schema, "prefixItems" => schema["prefixItems"].drop(1), "minItems" => schema["minItems"] - 1 }
+        refuse_others(rest, %w[type prefixItems minItems maxItems items], pointer)
+        elements({ **rest, **(rest["maxItems"] ? { "maxItems" => rest["maxItems"] - 1 } : {}) }, "#{pointer}.array")
+      end
+
+      # --- references ---------------------------------------------------------------------------------------
+
+      def of_ref(reference, pointer, _only)
+        return again(@open[reference]) if @open.key?(reference)
+
+        @made[reference] || begin
+          schema = looked_up(reference)
+          refuse("#{reference.inspect} is not in this schema", pointer) if schema.nil?
+          opened(reference, schema) { any([type(schema, reference)], reference) }
+        end
+      end
+
+      def again(open)
+        open.used = true
+        @outermost = [@outermost, open.depth].min
+        Spec.made_of([:name, open.name], [])
+      end
+
+      # Returns the type that the block makes of a schema. What names a schema around it is another type elsewhere.
+      def opened(reference, schema)
+        again = @made.key?(reference) && (@again += 1) > AGAIN_MAX
+        refuse("contains others, and they contain it, in too many ways", reference) if again
+        before, @outermost = @outermost, Float::INFINITY
+        @made[reference] = nil
+        open = @open[reference] = Open.new(@open.size, record_name(reference, schema) || (@open.size + 1), false)
+        made = closed(yield, open, reference)
+        @open.delete(reference)
+        return @made[reference] = made.tap { @outermost = before } unless @outermost < open.depth
+
+        @outermost = [before, @outermost].min
+        made
+      end
+
+      def closed(made, open, reference)
+        return made if !open.used || open.name.is_a?(::Symbol)
+
+        spec = Spec.of(made)
+        refuse("contains itself, and nothing else", reference) if Spec.endless?(spec, open.name)
+        Spec.made_of([:recursive, open.name, spec], [])
+      end
+
+      # Returns the name of a Record's definition; nil for what is no Record, and for a name that another one has.
+      def record_name(reference, schema)
+        return unless record?(schema, reference)
+
+        name = reference == "#" ? "Record" : reference[%r{\A#/\$defs/([^/~%]+)\z}, 1]&.sub(ARRAY, "")
+        known = @open.each_value.any? { |open| open.name == name&.to_sym }
+        name.to_sym if name && !known && !name.match?(/\A(?:\d+|self)\z/)
+      end
+
+      def name_of(pointer)
+        name = @open[pointer]&.name
+        name.name if name.is_a?(::Symbol)
+      end
+
+      def record?(schema, pointer)
+        return false unless schema.is_a?(Hash) && (schema.keys & (ALONE - %w[allOf])).empty?
+        return [nil, "object"].include?(schema["type"]) if schema.key?("properties")
+
+        schema["type"] == "array" && schema["prefixItems"].is_a?(Array) && !tuple?(schema, pointer)
+      end
+
+      # Returns the schema at a pointer, or nil.
+      def looked_up(reference)
+        return unless reference.is_a?(String) && reference.valid_encoding? && reference.match?(%r{\A#(?:/|\z)})
+
+        reference.split("/").drop(1).reduce(@root) do |schema, step|
+          step = step.gsub(/(?:%\h\h)+/) { |bytes| [bytes.delete("%")].pack("H*").force_encoding(Encoding::UTF_8) }
+          step = step.gsub("~1", "/").gsub("~0", "~")
+          case schema
+          when Hash then schema[step]
+          when Array then step.match?(/\A\d+\z/) ? schema[step.to_i] : nil
+          end
+        end
+      end
+
+      # --- kinds of values ----------------------------------------------------------------------------------
+
+      KINDS = Ractor.make_shareable({
+        nil: [:null], true: [:boolean], false: [:boolean], integer: [:number], float: [:number], string: [:string],
+        text: [:string], bytes: [:string], list: [:array], tuple: [:array], map: [:object]
+      })
+      CLASSES = Ractor.make_shareable({ ::Array => [:array], ::Hash => [:object], ::Numeric => [:number] })
+      private_constant :KINDS, :CLASSES
+
+      # Returns the JSON types of the values of a spec.
+      def kinds(spec)
+        kind, one, two = spec
+        case kind
+        when :enum then one.map { |literal| json_type(literal) }.uniq
+        when :union then one.flat_map { |part| kinds(part) }.uniq
+        when :ruled then kinds(one)
+        when :recursive then kinds(two)
+        when :record then [one.form == :array ? :array : :object]
+        when :tagged then [one == :first ? :array : :object]
+        when :class then CLASSES.fetch(one, JSON_TYPES.values)
+        else KINDS.fetch(kind, JSON_TYPES.values)
+        end
+      end
+
+      # Returns the JSON type of a scalar, nil for anything else.
+      def json_type(value)
+        case value
+        when nil then :null
+        when true, false then :boolean
+        when Numeric then number?(value) ? :number : nil
+        when String then :string
+        end
+      end
+
+      # --- errors -------------------------------------------------------------------------------------------
 
       def list(value, pointer)
         value.is_a?(Array) ? value : refuse("expected an Array, got #{value.inspect}", pointer)
@@ -208,11 +718,15 @@ module Manypack
 
       def refuse_others(schema, known, pointer)
         other = (schema.keys - known - ANNOTATIONS).first
-        refuse("no Type can express that", "#{pointer}/#{other}") if other
+        refuse("no Type can express that", "#{pointer}/#{escaped(other)}") if other
       end
 
+      # Says only where a deep schema begins.
+      def shortened(pointer) = pointer.size > 200 ? "#{pointer[0, 200]}..." : pointer
+
       def refuse(why, pointer)
-        raise ArgumentError, "#{pointer}: #{why}"
+        why = "#{why[0, 300]}..." if why.size > 300
+        raise ArgumentError, "#{shortened(pointer)}: #{why}"
       end
     end
     private_constant :FromJsonSchema

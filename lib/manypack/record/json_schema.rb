@@ -42,6 +42,28 @@ module Manypack
         @finished = {} # the name of each definition
       end
 
+      # Returns what each alternative says of those that are tried before it, or nil, for the Records among them.
+      def self.others(specs)
+        maps = specs.each_with_index.select { |one, _| one.is_a?(Record) && one.form != :array }
+        choices = Choices.of(maps.to_h(&:reverse))
+        choices.each_with_index.with_object(specs.map { nil }) do |(one, rank), others|
+          others[one.position] = { "anyOf" => choices.take(rank).map { |other| required(other.keys) } } if rank > 0
+        end
+      end
+
+      # Requires a key of each member, which may have several.
+      def self.required(keys)
+        aliased, simple = keys.map { |names| names.map(&:to_s) }.partition { |names| names.size > 1 }
+        aliased = aliased.map { |names| { "anyOf" => names.map { |name| { "required" => [name] } } } }
+        { "required" => simple.flatten, **(aliased.empty? ? {} : { "allOf" => aliased }) }
+      end
+
+      def self.with_tag(tag, schema)
+        return { "prefixItems" => [schema], "minItems" => 1 } if tag == :first
+
+        { "properties" => { tag.to_s => schema }, "required" => [tag.to_s] }
+      end
+
       def document(spec)
         root = schema(spec, [])
         { "$schema" => DRAFT, **root, **(@definitions.empty? ? {} : { "$defs" => @definitions }) }
@@ -93,13 +115,9 @@ module Manypack
       end
 
       def of_union(specs, around)
-        records = specs.map { |spec| spec[0] == :name ? named(spec[1], around) : spec[1] }.each_with_index
-        choices = Choices.of(records.select { |one, _| one.is_a?(Record) && one.form != :array }.to_h(&:reverse))
-        any = specs.map { |spec| schema(spec, around) }
-        choices.each_with_index do |one, rank|
-          any[one.position]["not"] = { "anyOf" => choices.take(rank).map { |other| required(other.keys) } } if rank > 0
-        end
-        { "anyOf" => any }
+        others = JsonSchema.others(specs.map { |spec| spec[0] == :name ? named(spec[1], around) : spec[1] })
+        any = specs.zip(others).map { |spec, other| { **schema(spec, around), "not" => other }.compact }.uniq
+        any.size > 1 ? { "anyOf" => any } : any[0]
       end
 
       def of_record(record, around) = reference(name_of(record, around))
@@ -124,10 +142,11 @@ module Manypack
         tags = { "enum" => types.keys }
         choices = types.map { |value, spec| tagged_choice(tag, value, spec, around) }
         if untagged.any?
-          choices << { "allOf" => [schema(untagged[0], around), { "not" => with_tag(tag, {}) }] }
-          choices << { "allOf" => [schema(otherwise, around), with_tag(tag, { "not" => tags })] } if otherwise
+          choices << { "allOf" => [schema(untagged[0], around), { "not" => JsonSchema.with_tag(tag, {}) }] }
+          unknown = JsonSchema.with_tag(tag, { "not" => tags })
+          choices << { "allOf" => [schema(otherwise, around), unknown] } if otherwise
         elsif otherwise
-          choices << { **schema(otherwise, around), "not" => with_tag(tag, tags) }
+          choices << { **schema(otherwise, around), "not" => JsonSchema.with_tag(tag, tags) }
         end
         { "oneOf" => choices }
       end
@@ -207,13 +226,7 @@ module Manypack
       def object(record, around)
         keys = record.keys.except(collector(record)).transform_values { |names| names.map(&:to_s) }
         { "type" => "object", "properties" => { **own_tag(record), **properties(record, keys, around) },
-          **required(keys.except(*optional(record)).values), **additional(record, around) }
-      end
-
-      # Requires a key of each member, which may have several.
-      def required(keys)
-        aliased, simple = keys.map { |names| names.map(&:to_s) }.partition { |names| names.size > 1 }
-        { "required" => simple.flatten, **any_key(aliased) }
+          **JsonSchema.required(keys.except(*optional(record)).values), **additional(record, around) }
       end
 
       def optional(record) = record.members.select { |member| record.optional?(member) }
@@ -243,13 +256,6 @@ module Manypack
         key ? { key.to_s => {} } : {}
       end
 
-      # Requires one of the keys of each of these members.
-      def any_key(aliased)
-        return {} if aliased.empty?
-
-        { "allOf" => aliased.map { |keys| { "anyOf" => keys.map { |key| { "required" => [key] } } } } }
-      end
-
       def additional(record, around)
         return { "additionalProperties" => false } if record.unknown == :raise
 
@@ -268,7 +274,7 @@ module Manypack
       def collector(record) = record.unknown.is_a?(::Hash) ? record.unknown.fetch(:into) : nil
 
       def default(record, member)
-        record.defaults.key?(member) ? { "default" => plain(record.defaults[member]) } : {}
+        record.defaults[member].nil? ? {} : { "default" => plain(record.defaults[member]) }
       rescue ::ArgumentError
         {} # JSON has no such value
       end
@@ -288,12 +294,6 @@ module Manypack
       def tagged_elements(own, value)
         items = [{ "const" => plain(value) }, *own["prefixItems"]]
         { **own, "prefixItems" => items, "minItems" => own["minItems"] + 1 }
-      end
-
-      def with_tag(tag, schema)
-        return { "prefixItems" => [schema], "minItems" => 1 } if tag == :first
-
-        { "properties" => { tag.to_s => schema }, "required" => [tag.to_s] }
       end
 
       # --- values -------------------------------------------------------------------------------------------

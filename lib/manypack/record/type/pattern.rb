@@ -38,7 +38,15 @@ module Manypack
       ECMA = { "\\A" => "^", "\\z" => "$", "\\h" => "[0-9a-fA-F]", "\\H" => "[^0-9a-fA-F]", "." => "[^\\n]",
                "\\s" => "[ \\t\\r\\n\\f\\v]", "\\S" => "[^ \\t\\r\\n\\f\\v]" }.freeze
       CLASS = /\[\^?(?:\\[dwtrnfv\W]|[^\\\[\]&])+\]/
-      private_constant :TOKEN, :ECMA, :CLASS
+      SPACE = "\\t\\r\\n\\f\\v\\ufeff\\u2028\\u2029\\p{Zs}"
+      RUBY = Ractor.make_shareable({
+        "^" => "\\A", "$" => "\\z", "." => "[^\\r\\n\\u2028\\u2029]", "\\s" => "[#{SPACE}]", "\\S" => "[^#{SPACE}]"
+      })
+      RUBY_CLASS = /\[\^?(?:\\[dDwWstrnfv\W]|\\u\h{4}|\\x\h{2}|[^\\\]])+\]/
+      RUBY_TOKEN = /\\[dDwWsStrnfv\W]|\\u\h{4}|\\x\h{2}|[*+?}](?!\+)|\{(?!,)|[^\\(\[\]{}*+?]|
+                    \((?:(?!\?)|\?(?:<[a-z]\w*>|:|<?[=!]))/mx
+      ECMA_MAX = 2_000
+      private_constant :ECMA_MAX, :TOKEN, :ECMA, :CLASS, :SPACE, :RUBY, :RUBY_CLASS, :RUBY_TOKEN
 
       # Returns the pattern as JSON Schema writes it, or nil if it has what ECMAScript does not have or reads otherwise.
       def self.ecma(regexp)
@@ -47,6 +55,26 @@ module Manypack
         parts = regexp.source.scan(/#{CLASS}|#{TOKEN}|./mo)
         parts.map { |part| ECMA.fetch(part, part) }.join if parts.all? { |part| ecma?(part) }
       end
+
+      # Returns the Regexp of a pattern of JSON Schema. Raises ArgumentError for one that Ruby reads otherwise.
+      def self.of_ecma(source)
+        raise ArgumentError, "expected text, got #{source.inspect}" unless source.is_a?(String)
+        raise ArgumentError, "has more than #{ECMA_MAX} characters" if source.size > ECMA_MAX
+
+        parts = source.encode(Encoding::UTF_8).scan(/#{RUBY_CLASS}|#{RUBY_TOKEN}/o)
+        raise ArgumentError, "#{source.inspect} has what Ruby reads otherwise" unless parts.join == source
+
+        Regexp.new(parts.map { |part| RUBY.fetch(part) { part.size > 1 ? ruby_class(part) : part } }.join)
+      rescue RegexpError, EncodingError => error
+        raise ArgumentError, error.message
+      end
+
+      def self.ruby_class(part)
+        return part unless part.start_with?("[")
+
+        "[#{part[1..].gsub(/\\.|&|\[/m) { |one| { "\\s" => SPACE, "&" => "\\&", "[" => "\\[" }.fetch(one, one) }}"
+      end
+      private_class_method :ruby_class
 
       def self.ecma?(part)
         return part.match?(/\A#{CLASS}\z/o) if part.start_with?("[")
