@@ -24,12 +24,14 @@ class CompatibilityTest < Minitest::Test
     def one_of(*values) = values.sample(random: @random)
 
     def plan(levels)
-      case levels.positive? ? @random.rand(9) : 0
+      case levels.positive? ? @random.rand(11) : 0
       when 0..2 then [:scalar, one_of(*SCALARS)]
       when 3 then [:list, plan(levels - 1)]
       when 4 then [:map, one_of(String, Integer, Symbol, %w[id name]), plan(levels - 1)]
       when 5 then [:or, plan(levels - 1), [:scalar, one_of(nil, true, 1..9)]]
-      when 6 then [:union, { "x" => record(levels - 1), "y" => record(levels - 1) }, one_of(nil, [:scalar, Manypack::View])]
+      when 6 then [:union, { "x" => record(levels - 1), "y" => record(levels - 1) }, one_of(nil, [:scalar, Manypack::View]), one_of(nil, nil, record(levels - 1))]
+      when 7 then [:choice, { 0 => map(levels - 1), 1 => map(levels - 1) }]
+      when 8 then [:first, { "x" => array(levels - 1), "y" => array(levels - 1) }, one_of(nil, [:list, [:scalar, Object]])]
       else record(levels)
       end
     end
@@ -38,6 +40,9 @@ class CompatibilityTest < Minitest::Test
       members = NAMES.sample(@random.rand(1..3), random: @random).to_h { |name| [name, plan(levels - 1)] }
       [:record, members, { unknown: one_of(:skip, :skip, :raise), defaults: [], keys: {} }, one_of(:map, :map, :map, :array)]
     end
+
+    def map(levels) = [*record(levels).take(3), :map]
+    def array(levels) = [*record(levels).take(3), :array]
 
     # Returns a plan with one change, somewhere in it.
     def change(plan)
@@ -48,7 +53,8 @@ class CompatibilityTest < Minitest::Test
       when :list then [:list, change(one)]
       when :map then [:map, one, change(two)]
       when :or then [:or, change(one), two]
-      when :union then [:union, { **one, "x" => change(one["x"]) }, two]
+      when :union, :first then [kind, { **one, "x" => change(one["x"]) }, two, three]
+      when :choice then [:choice, { **one, 1 => change(one[1]) }]
       when :record
         name = one.keys.sample(random: @random)
         [:record, { **one, name => change(one[name]) }, two, three]
@@ -59,7 +65,9 @@ class CompatibilityTest < Minitest::Test
       kind, one, two, three = plan
       case kind
       when :record then changed_record(one, two, three)
-      when :union then one_of([:union, { **one, "z" => record(1) }, two], [:union, one.slice("x"), two], [:union, one, [:scalar, Hash]])
+      when :union then one_of([:union, { **one, "z" => record(1) }, two], [:union, one.slice("x"), two], [:union, one, [:scalar, Hash]], [:union, one, two, record(1)])
+      when :first then one_of([:first, { **one, "z" => array(1) }, two], [:first, one.slice("x"), two], [:first, one, [:list, [:scalar, Object]]])
+      when :choice then one_of([:choice, { **one, 2 => map(1) }], one[0], [:choice, one.merge(0 => one[1], 1 => one[0])])
       when :or then one
       else one_of([:scalar, one_of(*SCALARS)], [:or, plan, [:scalar, nil]], [:list, plan], plan)
       end
@@ -67,7 +75,7 @@ class CompatibilityTest < Minitest::Test
 
     def changed_record(members, options, form)
       name = members.keys.sample(random: @random)
-      free = (NAMES - members.keys).first
+      free = (NAMES - members.keys).first || :more
       one_of([:record, { **members, free => [:scalar, Integer] }, options, form],
              [:record, { **members, free => [:scalar, Integer] }, { **options, defaults: [free] }, form],
              [:record, members, { **options, unknown: one_of(:raise, :skip) }, form],
@@ -84,7 +92,11 @@ class CompatibilityTest < Minitest::Test
       when :list then Type[[type(one)]]
       when :map then Type[{ one => type(two) }]
       when :or then type(one).or(type(two))
-      when :union then Record.union("type", one.transform_values { |part| type([*part.take(3), :map]) }, **(two ? { else: type(two) } : {}))
+      when :union
+        others = { else: two, untagged: three && [*three.take(3), :map] }.compact.transform_values { |part| type(part) }
+        Record.union("type", one.transform_values { |part| type([*part.take(3), :map]) }, **others)
+      when :first then Record.union(0, one.transform_values { |part| type([*part.take(3), :array]) }, **(two ? { else: type(two) } : {}))
+      when :choice then Type[*one.values.map { |part| type([*part.take(3), :map]) }]
       when :record
         record = Record.new(Struct.new(*one.keys), **one.transform_values { |part| type(part) })
         record = record.with(unknown: two[:unknown], defaults: two[:defaults].to_h { |name| [name, nil] }, keys: two[:keys])
@@ -100,7 +112,12 @@ class CompatibilityTest < Minitest::Test
       when :list then Array.new(@random.rand(5)) { message(one) }
       when :map then Array.new(@random.rand(3)) { |i| one == Integer ? i : %w[id name][i] }.to_h { |key| [key, message(two)] }
       when :or then message(one_of(one, two))
-      when :union then { "type" => (tag = one.keys.sample(random: @random)), **message([*one[tag].take(3), :map]) }
+      when :choice then message([*one[one.keys.sample(random: @random)].take(3), :map])
+      when :first then [(tag = one.keys.sample(random: @random)), *message([*one[tag].take(3), :array])].drop(@random.rand(9) / 8)
+      when :union
+        return message([*three.take(3), :map]) if three && @random.rand(3).zero?
+
+        { "type" => (tag = one.keys.sample(random: @random)), **message([*one[tag].take(3), :map]) }
       when :record then three == :array ? one.values.map { |part| message(part) } : one.to_h { |name, part| [two[:keys].fetch(name, [name.name])[0], message(part)] }
       end
     end
@@ -153,7 +170,7 @@ class CompatibilityTest < Minitest::Test
     assert_operator tried, :>, 1000
   end
 
-  def said(old, new) = new.incompatibilities(old).map(&:to_s)
+  def said(old, new) = new.incompatibilities(Type[old]).map(&:to_s)
 
   User = Struct.new(:id, :name, :tags)
   Other = Struct.new(:id, :email)
@@ -200,6 +217,34 @@ class CompatibilityTest < Minitest::Test
     assert new.reads?(old)
     assert_equal ['$.type: the old version writes "b", which is no tag of the new one'], said(new, old)
     assert_equal ['$.type: the old version may write no "type", the new one needs that tag'], said(USER, new).uniq
+  end
+
+  def test_records_are_told_apart_by_their_members
+    circle, square = record(radius: Integer), record(side: Integer)
+    assert Type[square, circle].reads?(Type[circle, square])
+    assert_equal ['$.radius: the old version may write no "radius", the new one needs it'], said(Type[circle, square], circle)
+    ring = record(radius: Integer, inner: String)
+    assert_refused(record(radius: Integer, inner: Integer), Type[circle, ring], { "radius" => 1, "inner" => 2 })
+    assert Type[circle, ring].reads?(circle)
+    named = record(radius: Integer, inner: Integer, name: String).with(defaults: { inner: 0 })
+    assert Type[ring, named].reads?(record(radius: Integer, name: String)), "what is read, and could not be written again"
+  end
+
+  def test_what_has_no_tag_and_what_has_its_tag_first
+    circle, square = record(radius: Integer), record(side: Integer)
+    old, new = [{ "c" => circle }, { "c" => circle, "s" => square }].map { |tags| Record.union("type", tags, untagged: record(text: String)) }
+    assert new.reads?(old)
+    assert_equal ['$.type: the old version writes "s", which is no tag of the new one'], said(new, old)
+    assert_refused(old, Record.union("type", { "c" => circle }, untagged: record(text: Integer)), { "text" => "a" })
+    old, new = [{ "c" => circle.array }, { "c" => circle.array, "s" => square.array }].map { |tags| Record.union(0, tags) }
+    assert new.reads?(old)
+    assert_equal ['$: the old version writes "s", which is no tag of the new one'], said(new, old)
+    assert_refused(old, Record.union(0, { "c" => record(radius: String).array }), ["c", 1])
+  end
+
+  def test_what_depends_on_too_many_keys_is_not_known
+    many = (0..12).map { |i| record(**(0..12).to_h { |j| [:"m#{i}_#{j}", Integer] }) }
+    assert_includes said({ String => Integer }, Type[*many]).last, "too many keys"
   end
 
   # A message that an old version takes as anything else may be what a new one has a tag for.

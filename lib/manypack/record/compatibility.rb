@@ -117,10 +117,11 @@ module Manypack
     end
 
     def initialize(old, new)
-      @old = Side.new(old)
-      @new = Side.new(new)
+      @old = Side.new(old, writes: true)
+      @new = Side.new(new, writes: false)
       @seen = {}
       @exceeded = []
+      @choices = 0
     end
 
     # Returns an Array of Found.
@@ -172,42 +173,27 @@ module Manypack
       readers = readers.select { |one| @new.public_send(kind, one) }
       return [sample] if readers.empty?
 
-      readers.each { |reader| compare_container(atom, reader, readers, place) }
+      if kind == :array?
+        readers.each { |reader| compare_container(atom, reader, place) }
+      elsif !seen?(atom, readers[0], :kind)
+        @old.pairs(atom).each { |pairs| compare_map(pairs, readers, place, []) }
+      end
       []
     end
 
-    def compare_container(atom, reader, readers, place)
-      chosen = @old.map?(atom) ? @old.pairs(atom).select { |pairs| chosen?(pairs, reader, readers) } : []
-      return if (@old.map?(atom) && chosen.empty?) || seen?(atom, reader, :kind)
+    def compare_container(atom, reader, place)
+      return if seen?(atom, reader, :kind)
 
+      report_rules(atom, reader, place)
+      @old.arrays(atom).each { |elements| compare_elements(elements, reader, place) }
+    end
+
+    def report_rules(atom, reader, place)
       unmet = reader["rules"].to_a.reject { |rule| Rules.implied?(rule, atom) }
-      unless unmet.empty?
-        report(place, "the old version writes #{atom["words"]}, the new one takes #{reader["words"]}",
-               *samples_beside(atom, unmet))
-      end
-      if @old.array?(atom)
-        compare_elements(@old.elements(atom), reader, place)
-      else
-        chosen.each { |pairs| compare_pairs(pairs, reader, place, []) }
-      end
-    end
+      return if unmet.empty?
 
-    # Of several Records without a tag, the one with the most required members of which a map has all is chosen.
-    # Returns true if that may be this one, or if it may be none.
-    def chosen?(pairs, reader, readers)
-      return true if readers.size == 1 || reader["kind"] != "record"
-
-      needed = needed(reader)
-      better = readers.select { |one| one["kind"] == "record" && needed(one).size > needed.size }
-      return false if better.any? { |one| needed(one).all? { |keys| keys.any? { |key| pairs.known[key]&.last } } }
-
-      others = readers - [reader]
-      possible = needed.all? { |keys| keys.any? { |key| pairs.known.key?(key) || pairs.rest } }
-      possible || others.none? { |one| needed(one).all? { |keys| keys.any? { |key| pairs.known.key?(key) } } }
-    end
-
-    def needed(record)
-      record["fields"].select { |field| field["required"] && !field["into"] }.map { |field| field["keys"] }
+      report(place, "the old version writes #{atom["words"]}, the new one takes #{reader["words"]}",
+             *samples_beside(atom, unmet))
     end
 
     # Returns Procs that make values of an atom with a length that rules do not allow, and a sample.
@@ -231,38 +217,102 @@ module Manypack
     # --- arrays -------------------------------------------------------------------------------------------
 
     def compare_elements(old, reader, place)
-      new = @new.elements(reader)
-      least = reader["form"] ? (reader["fields"].rindex { |field| field["required"] } || -1) + 1 : new.first.size
-      compare_length(old, new, reader, least, place)
-      rest = new.rest || (@new.skipped if reader["form"])
+      return unless @old.written?(old)
+      return compare_first(old, reader, place) if reader["kind"] == "tagged"
+
+      compare_arrays(old, @new.arrays(reader)[0], place)
+    end
+
+    def compare_arrays(old, new, place)
+      compare_length(old, new, place)
+      rest = new.rest || (@new.skipped if new.open)
       [old.first.size, new.first.size].max.times do |i|
         part = old.first[i] || old.rest
         known = new.first[i] || rest
         next unless part && known
 
-        compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, least) })
+        compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, new.needed) })
       end
       return unless old.rest && rest
 
       compare(old.rest, rest, place.step("[*]") { |value| @old.sample_elements(old, { old.first.size => value }) })
     end
 
-    def compare_length(old, new, reader, least, place)
-      if old.least < least
-        report(place, "the old version may write #{old.least} elements, the new one needs #{least}",
+    def compare_length(old, new, place)
+      if old.least < new.needed
+        report(place, "the old version may write #{old.least} elements, the new one needs #{new.needed}",
                -> { @old.sample_elements(old) })
       end
       longer = old.rest || old.first.size > new.first.size
-      return if new.rest || !longer || (reader["form"] && reader["unknown"] != "raise")
+      return if new.rest || !longer || new.open
 
       report(place, "the old version writes more than #{new.first.size} elements, the new one refuses them",
              -> { @old.sample_elements(old, {}, new.first.size + 1) })
     end
 
+    # Compares arrays with a union whose tag is their first element.
+    def compare_first(old, reader, place)
+      tag = old.first[0] || old.rest
+      (tag ? tag_values(tag, old.excluded, reader["tags"]) : []).each do |value|
+        part = reader["tags"].index(value).then { |i| i && reader["parts"][i] }
+        compare_array_of(old.narrowed(value), part || reader["else"], place, *([value] if part))
+      end
+      compare_array_of(Elements.new([], nil, 0, 0, false, []), reader["untagged"], place) if old.least.zero?
+    end
+
+    # +tag+ is the one that arrays of the part follow.
+    def compare_array_of(old, part, place, *tag)
+      readers = part ? @new.atoms(@new.node(part)).select { |one| @new.array?(one) } : []
+      readers.each do |one|
+        tag.empty? ? compare_elements(old, one, place) : compare_arrays(old, @new.arrays(one)[0].tagged(*tag), place)
+      end
+      return if readers.any?
+
+      words = old.first[0] ? old.first[0]["words"] : "no first element"
+      report(place, "the old version writes #{words}, which is no tag of the new one", -> { @old.sample_elements(old) })
+    end
+
     # --- maps ---------------------------------------------------------------------------------------------
 
-    # +tags+ are the tag keys that a Record may have besides its own keys.
+    # Of several Records, the one is chosen that requires most members, all of which the map has. What is said of the
+    # keys of a map is decided one after the other, until it says which one that is.
+    #
+    # tags:: the tag keys that a Record may have besides its own keys
+    def compare_map(pairs, readers, place, tags)
+      return report_undecided(pairs, place) if (@choices += 1) > CHOICES_MAX
+
+      readers = readers.sort_by.with_index { |one, i| [-@new.needed(one).size, i] } if readers.size > 1
+      reader, *others = readers
+      return compare_pairs(pairs, reader, place, tags) if others.empty?
+
+      told = @new.needed(reader).find { |keys| keys.none? { |key| pairs.known[key]&.last } }
+      return compare_pairs(pairs, reader, place, tags) unless told
+
+      told.each { |key| with_key(pairs, key) { |there| compare_map(there, readers, place, tags) } }
+      compare_map(pairs.without(told), others, place, tags)
+    end
+
+    # Every key that may be missing doubles the ways in which Records are told apart.
+    CHOICES_MAX = 300
+    private_constant :CHOICES_MAX
+
+    def report_undecided(pairs, place)
+      return if @choices > CHOICES_MAX + 1
+
+      report(place, "which Record reads a map depends on too many keys to tell", -> { @old.sample_pairs(pairs) })
+    end
+
+    # Yields the pairs in which the key is there for certain, if there are any.
+    def with_key(pairs, key)
+      node, = pairs.known[key]
+      node ||= pairs.rest[1] if pairs.rest && !pairs.never.include?(key) && key?(pairs.rest[0], key)
+      yield pairs.with(key, node, true) if node
+    end
+
     def compare_pairs(pairs, reader, place, tags)
+      return unless @old.written?(pairs)
+
+      report_rules(pairs.atom, reader, place)
       case reader["kind"]
       when "tagged" then compare_tagged(pairs, reader, place, tags)
       when "record" then compare_record(pairs, reader, place, tags)
@@ -273,27 +323,12 @@ module Manypack
     def compare_record(pairs, record, place, tags)
       fields = record["fields"].select { |field| field["read"] && !field["into"] }
       by_key = fields.flat_map { |field| field["keys"].map { |key| [key, field] } }.to_h
-      shared, others = pairs.known.partition { |key, _| by_key.key?(key) }
-      shared.each do |key, (node, _)|
-        compare_key(pairs, key, node, @new.any, place)
-        compare(node, @new.node(by_key[key]["part"]),
-                place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
-      end
-      compare_possible(pairs, by_key, place)
-      compare_unknown(pairs, others.reject { |key, _| [*tags, record["own_tag"]].include?(key) }.to_h, record, place)
-      fields.each { |field| compare_presence(pairs, field, place) }
-    end
-
-    # Of the keys that the old version may write, those that the new one knows.
-    def compare_possible(pairs, by_key, place)
-      return unless pairs.rest
-
       by_key.each do |key, field|
-        next if pairs.known.key?(key) || pairs.never.include?(key) || !key?(pairs.rest[0], key)
-
-        compare(pairs.rest[1], @new.node(field["part"]),
-                place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
+        with_key(pairs, key) { |there| compare_pair(there, key, @new.any, @new.node(field["part"]), place) }
       end
+      others = pairs.known.except(*by_key.keys, *tags, record["own_tag"])
+      compare_unknown(pairs, others, record, place)
+      fields.each { |field| compare_presence(pairs, field, place) }
     end
 
     # Returns true if the old version may write the key. Its rules may allow it.
@@ -348,11 +383,7 @@ module Manypack
 
     # Compares pairs with those that a Hash takes.
     def compare_rest(pairs, known, new_key, new_value, place)
-      known.each do |key, (node, _)|
-        inside = place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) }
-        compare_key(pairs, key, node, new_key, place)
-        compare(node, new_value, inside)
-      end
+      known.each_key { |key| compare_pair(pairs, key, new_key, new_value, place) }
       return unless pairs.rest
 
       key, value = pairs.rest
@@ -360,26 +391,28 @@ module Manypack
       compare(value, new_value, place.step(".*") { |one| @old.sample_pairs(pairs, { @old.sample(key) => one }) })
     end
 
-    def compare_key(pairs, key, node, new_key, place)
+    # Compares a known key and its value.
+    def compare_pair(pairs, key, new_key, new_value, place)
+      node, = pairs.known[key]
       compare({ "kind" => "enum", "words" => "the key #{key.inspect}", "values" => [key] }, new_key,
               place.step("") { |one| @old.sample_pairs(pairs, { one => @old.sample(node) }) })
+      compare(node, new_value, place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
     end
 
     # --- tags ---------------------------------------------------------------------------------------------
 
     def compare_tagged(pairs, reader, place, tags)
       tag, known, parts, other, untagged = reader.values_at("tag", "tags", "parts", "else", "untagged")
-      node, always = pairs.known[tag]
-      open = !node && pairs.rest && !pairs.never.include?(tag) && key?(pairs.rest[0], tag)
-      node ||= pairs.rest[1] if open
-      values = node ? tag_values(node, pairs.excluded.fetch(tag, []), known) : []
-      values.each do |value|
-        narrowed = @old.narrowed(pairs, tag, value)
-        part = known.index(value).then { |i| i ? parts[i] : other }
-        part ? compare_chosen(narrowed, part, place, [*tags, tag]) : report_tag(narrowed, tag, place)
+      with_key(pairs, tag) do |there|
+        tag_values(there.known[tag][0], pairs.excluded.fetch(tag, []), known).each do |value|
+          narrowed = pairs.narrowed(tag, value)
+          part = known.index(value).then { |i| i ? parts[i] : other }
+          part ? compare_chosen(narrowed, part, place, [*tags, tag]) : report_tag(narrowed, tag, place)
+        end
       end
-      return if always
+      return if pairs.known[tag]&.last
 
+      pairs = pairs.without([tag])
       untagged ? compare_chosen(pairs, untagged, place, tags) : report_missing_tag(pairs, tag, place)
     end
 
@@ -393,8 +426,8 @@ module Manypack
     end
 
     def compare_chosen(pairs, part, place, tags)
-      reader = @new.atoms(@new.node(part)).find { |one| @new.map?(one) }
-      return compare_pairs(pairs, reader, place, tags) if reader
+      readers = @new.atoms(@new.node(part)).select { |one| @new.map?(one) }
+      return compare_map(pairs, readers, place, tags) if readers.any?
 
       report(place, "the old version writes a map, the new one takes #{@new.node(part)["words"]}",
              -> { @old.sample_pairs(pairs) })

@@ -64,21 +64,9 @@ module Manypack
 
       def node(spec)
         node = super
-        return node if node[:kind] == :unnamed || untold?(spec, node)
+        return node if node[:kind] == :unnamed
 
         { "kind" => spec[0].name, "words" => node[:words], **described(spec, node) }
-      end
-
-      # Returns true for what Compatibility cannot tell apart yet: Records by their members, the lack of a tag, or a
-      # first element.
-      def untold?(spec, node)
-        return spec[1] == :first || spec.size > 4 if spec[0] == :tagged
-
-        spec[0] == :union && node[:parts].count { |index| map?(@nodes[index]) } > 1
-      end
-
-      def map?(node)
-        node.nil? || (node["kind"] == "record" && node["form"] == "map")
       end
 
       def described(spec, node)
@@ -104,8 +92,8 @@ module Manypack
         _, tag, _, unknown, missing = spec
         others = parts.drop(tags.size)
         unknown &&= others.first
-        { "kind" => "tagged", "tag" => tag, "tags" => tags, "parts" => parts.take(tags.size), "else" => unknown,
-          "untagged" => missing ? others.last : unknown }
+        { "kind" => "tagged", "form" => tag == :first ? "array" : "map", "tag" => tag, "tags" => tags,
+          "parts" => parts.take(tags.size), "else" => unknown, "untagged" => missing ? others.last : unknown }
       end
 
       # Rules of a type as data. Those for converted objects say nothing about what is written.

@@ -6,8 +6,8 @@
 module Manypack
   class Compatibility
     class Scalars # :nodoc:
-      # A str that is not UTF-8, a bin, and texts.
-      STRINGS = Ractor.make_shareable(["a", "", "\xFF", "\xFF".b])
+      # Texts, one of them not UTF-8, and bins.
+      STRINGS = Ractor.make_shareable(["a", "", "another text", "\xFF", "\xFF".b])
       EXACT = 2**53 # up to here a Float has every Integer
       private_constant :STRINGS, :EXACT
 
@@ -21,23 +21,33 @@ module Manypack
       def refused(atom, sample)
         all = @readers
         @readers = all.select { |reader| reader["rules"].to_a.all? { |rule| Rules.implied?(rule, atom) } }
-        found = refused_by_kind(atom, sample)
+        found = atom["kind"] == "ext" ? exts(atom["types"]) : candidates(atom, sample).reject { |value| takes?(value) }
         found.empty? ? found : found | Rules.beside((all - @readers).flat_map { |reader| reader["rules"] })
       end
 
       private
 
-      def refused_by_kind(atom, sample)
+      # Returns values of an atom, one of which is refused if any is: those beside the bounds of what is taken.
+      def candidates(atom, sample)
         case atom["kind"]
-        when "enum" then atom["values"].reject { |value| takes?(value) }
-        when "integer" then left(atom, integers, :succ, :pred)
-        when "float" then left(atom, floats, :next_float, :prev_float) + [*(Float::NAN if atom["nan"] && !nan?)]
-        when "string" then texts(@checks_text ? ["\xFF"] : [], "string")
-        when "symbol", "text" then texts([], "string", "text", "symbol") # valid UTF-8
-        when "bytes" then of("string", "bytes").empty? ? [sample] : []
-        when "ext" then exts(atom["types"])
+        when "enum" then atom["values"]
+        when "integer" then near(atom) { |bound| [bound.floor - 1, bound.floor, bound.ceil, bound.ceil + 1] }
+        when "float"
+          near(atom) { |bound| [bound.prev_float, bound, bound.next_float] } + [*(Float::NAN if atom["nan"])]
+        when "string" then STRINGS
+        when "symbol", "text" then STRINGS.first(3)
+        when "bytes" then [STRINGS.last]
         else [sample]
         end
+      end
+
+      # Returns the numbers of an atom that the block makes of a bound, those near 0 first.
+      def near(atom)
+        ranges = [atom, *of("integer", "float")].flat_map { |range| range.values_at("min", "max") }
+        bounds = [*ranges, *literals.grep(Numeric), EXACT, -EXACT].select(&:finite?)
+        bounds = bounds.map(&:to_f) if atom["kind"] == "float"
+        found = bounds.uniq.flat_map { |bound| yield(bound) } + atom.values_at("min", "max")
+        found.uniq.select { |number| covers?(atom, number) }.sort_by(&:abs)
       end
 
       def of(*kinds) = @readers.select { |reader| kinds.include?(reader["kind"]) }
@@ -46,59 +56,26 @@ module Manypack
 
       def takes?(value)
         case value
-        when Integer
-          (integers.any? { |range| covers?(range, value) }) || literals.include?(value) || widened?(value)
-        when Float then literals.any? { |one| one.eql?(value) } || of("float").any? { |range| covers?(range, value) }
+        when Integer then among?("integer", value) || literals.include?(value) || widened?(value)
+        when Float then among?("float", value) || literals.grep(Float).include?(value)
         when String then text?(value)
         else literals.include?(value)
         end
       end
 
-      def widened?(integer)
-        integer.to_f == integer && of("float").any? { |range| covers?(range, integer.to_f) }
+      def among?(kind, number)
+        of(kind).any? { |range| covers?(range, number) || (range["nan"] && number.is_a?(Float) && number.nan?) }
       end
+
+      def widened?(integer) = integer.to_f == integer && among?("float", integer.to_f)
 
       # A bin is a Symbol only if it is ASCII.
       def text?(text)
-        binary = text.encoding == Encoding::BINARY
-        return true if literals.any? { |one| one == text } || !of("string").empty? || (binary && !of("bytes").empty?)
-        return true if !binary && text.valid_encoding? && !of("text").empty?
+        binary, valid = text.encoding == Encoding::BINARY, text.valid_encoding?
+        return true if literals.any? { |one| one == text } || (binary && of("bytes").any?)
+        return true if of("string").any? && (valid || !@checks_text)
 
-        (!of("symbol").empty? && (text.encoding == Encoding::BINARY ? text.ascii_only? : text.valid_encoding?))
-      end
-
-      # Of Integers also those that become Floats.
-      def integers
-        exact = of("float").filter_map do |range|
-          min, max = [range["min"], -EXACT].max.ceil, [range["max"], EXACT].min.floor
-          { "min" => min, "max" => max } if min <= max
-        end
-        single = literals.grep(Integer).map { |one| { "min" => one, "max" => one } }
-        of("integer") + single + exact
-      end
-
-      def floats
-        of("float") + literals.grep(Float).map { |one| { "min" => one, "max" => one } }
-      end
-
-      # Returns the ends of what is left of a range without others.
-      def left(range, others, up, down)
-        others.sort_by { |other| other["min"] }.reduce([[range["min"], range["max"]]]) do |parts, other|
-          parts.flat_map { |min, max| without(min, max, other, up, down) }
-        end.flatten.uniq.sort_by(&:abs)
-      end
-
-      def without(min, max, other, up, down)
-        return [[min, max]] if other["max"] < min || other["min"] > max
-
-        [([min, other["min"].public_send(down)] if other["min"] > min),
-         ([other["max"].public_send(up), max] if other["max"] < max)].compact
-      end
-
-      def nan? = of("float").any? { |range| range["nan"] }
-
-      def texts(refused, *kinds)
-        of(*kinds).empty? ? [*STRINGS.reject { |text| takes?(text) }, "another text"] : refused
+        binary ? text.ascii_only? && of("symbol").any? : valid && of("text", "symbol").any?
       end
 
       def exts(types)

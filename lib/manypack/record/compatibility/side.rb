@@ -5,13 +5,39 @@
 #++
 module Manypack
   class Compatibility
-    # What is written as a map: the keys that are known with their nodes, and whether they are always there; the nodes
-    # of all other keys and values, or nil; the keys that these others never have; and values that a key never has.
-    Pairs = Struct.new(:known, :rest, :never, :excluded)
+    # What is written as a map by an atom: the keys that are known with their nodes, and whether they are always there;
+    # the nodes of all other keys and values, or nil; the keys that these others never have; and values that a key never
+    # has.
+    Pairs = Struct.new(:atom, :known, :rest, :never, :excluded) do
+      def with(key, node, always) = dup.tap { |copy| copy.known = { **known, key => [node, always] } }
+
+      # Returns the same pairs in which a key has one value only.
+      def narrowed(key, value) = with(key, Side.literal(value), true)
+
+      # Returns the same pairs without keys.
+      def without(keys)
+        dup.tap do |copy|
+          copy.known = known.except(*keys)
+          copy.never = never | keys
+        end
+      end
+
+      def excluding(key, values) = dup.tap { |copy| copy.excluded = { **excluded, key => values } }
+    end
 
     # What is written as an array: the nodes of the first elements, that of all further ones, or nil, and how many there
-    # are at least.
-    Elements = Struct.new(:first, :rest, :least)
+    # are at least; how many a reader needs, and whether it passes over further ones; and what the first one never is.
+    Elements = Struct.new(:first, :rest, :least, :needed, :open, :excluded) do
+      # Returns the same elements after a tag.
+      def tagged(value)
+        Elements.new([Side.literal(value), *first], rest, least + 1, needed + 1, open, [])
+      end
+
+      # Returns the same elements of which the first has one value only.
+      def narrowed(value)
+        Elements.new([Side.literal(value), *first.drop(1)], rest, [least, 1].max, needed, open, [])
+      end
+    end
 
     # What the rules of a node say of lengths and multiples.
     module Lengths # :nodoc:
@@ -34,17 +60,18 @@ module Manypack
     class Side # :nodoc:
       NONE = :none
       ARRAYS = Ractor.make_shareable(%w[list tuple])
-      MAPS = Ractor.make_shareable(%w[map tagged])
       TEXTS = Ractor.make_shareable(%w[string symbol text bytes])
       ALL = Ractor.make_shareable(%w[nil true false integer float string list map])
       INTEGERS = { "kind" => "integer", "words" => "Integer", "min" => -2**63, "max" => 2**64 - 1 }.freeze
       FLOATS = { "kind" => "float", "words" => "Float", "min" => -Float::INFINITY, "max" => Float::INFINITY,
                  "nan" => true }.freeze
-      private_constant :ARRAYS, :MAPS, :TEXTS, :ALL, :INTEGERS, :FLOATS
+      private_constant :ARRAYS, :TEXTS, :ALL, :INTEGERS, :FLOATS
 
       attr_reader :options
 
-      def initialize(description)
+      # writes:: whether this is the side that writes
+      def initialize(description, writes:)
+        @writes = writes
         unless description["format"] == Type.const_get(:Description)::FORMAT
           raise ArgumentError, "a description of another version of Manypack: describe the types again"
         end
@@ -53,9 +80,11 @@ module Manypack
         @options = description["options"]
         @any = { "kind" => "class", "words" => "an object", "takes" => ALL, "exts" => description["exts"] }
         @skipped = { **@any, "exts" => description["skipped"] } if description["skipped"]
-        @full = full
+        @views = Hash.new { |views, exts| views[exts] = { **@any, "exts" => exts } }
+        @full = {}.compare_by_identity
         @atoms = {}.compare_by_identity
         @pairs = {}.compare_by_identity
+        @arrays = {}.compare_by_identity
         @samples = {}.compare_by_identity
         @most = {}
       end
@@ -69,15 +98,17 @@ module Manypack
       def skipped = @skipped
 
       def array?(atom) = ARRAYS.include?(atom["kind"]) || atom["form"] == "array"
-      def map?(atom) = MAPS.include?(atom["kind"]) || atom["form"] == "map"
+      def map?(atom) = atom["kind"] == "map" || atom["form"] == "map"
+
+      def self.literal(value) = { "kind" => "enum", "words" => value.inspect, "values" => [value] }
 
       # Returns the kinds of values that a node has, in its order: nodes that are no union and no class.
       def atoms(node)
         @atoms[node] ||= case node["kind"]
-                         when "union" then node["parts"].flat_map { |part| atoms(node(part)) }
-                         when "view" then atoms({ **@any, "exts" => node["exts"] })
+                         when "union" then told_apart(node["parts"].flat_map { |part| atoms(node(part)) })
+                         when "view" then taken(node, @views[node["exts"]])
                          when "ruled" then ruled(node)
-                         when "class" then [*node["takes"].map { |kind| @full.fetch(kind) }, *exts(node)]
+                         when "class" then taken(node, @views.each_value.any? { |one| one.equal?(node) } ? node : @any)
                          else [node, *exts(node)]
                          end
       end
@@ -87,19 +118,18 @@ module Manypack
         @pairs[atom] ||= case atom["kind"]
                          when "tagged" then tagged(atom)
                          when "record" then [record(atom)]
-                         else [map(*atom["parts"].map { |part| node(part) })]
+                         else [map(atom, *atom["parts"].map { |part| node(part) })]
                          end
       end
 
-      def elements(atom)
-        case atom["kind"]
-        when "record"
-          fields = atom["fields"]
-          least = fields.rindex { |field| !field["omitted"] }
-          Elements.new(fields.map { |field| node(field["part"]) }, nil, least ? least + 1 : 0)
-        when "tuple" then Elements.new(atom["parts"].map { |part| node(part) }, nil, atom["parts"].size)
-        else Elements.new([], node(atom["parts"][0]), Lengths.of(atom)[0])
-        end
+      # Returns the ways in which arrays of an atom are written.
+      def arrays(atom)
+        @arrays[atom] ||= case atom["kind"]
+                          when "tagged" then tagged_arrays(atom)
+                          when "record" then [positional(atom)]
+                          when "tuple" then [tuple(atom["parts"])]
+                          else [Elements.new([], node(atom["parts"][0]), Lengths.of(atom)[0], 0, false, [])]
+                          end
       end
 
       # Returns the nodes of the keys and values that a Record collects.
@@ -117,7 +147,7 @@ module Manypack
       # all others.
       def size(atom)
         return pairs(atom).map { |pairs| pairs_of(pairs) }.max || 0 if map?(atom)
-        return elements(atom).then { |all| all.rest ? Lengths.of(atom)[1] : all.first.size } if array?(atom)
+        return arrays(atom).map { |all| all.rest ? Lengths.of(atom)[1] : all.first.size }.max || 0 if array?(atom)
 
         case atom["kind"]
         when *TEXTS then Lengths.of(atom)[1] * 4
@@ -133,14 +163,14 @@ module Manypack
       end
 
       def bytes_of_element(array)
-        rest = elements(array).rest
+        rest = arrays(array).filter_map(&:rest).first
         (rest && catch(:none) { Manypack.pack(sample(rest)).bytesize }) || 1
       end
 
       def pairs_of(pairs) = pairs.known.size + (pairs.rest ? keys(pairs.rest[0]) : 0)
 
       def sample_of_size(atom, size)
-        return sample_elements(elements(atom), {}, size) if array?(atom)
+        return sample_elements(arrays(atom).max_by { |one| one.rest ? size : one.first.size }, {}, size) if array?(atom)
         return longest(atom) if atom["kind"] == "enum"
         return sample_ext(atom["types"], size) if atom["kind"] == "ext"
         return "a" * size unless map?(atom)
@@ -167,7 +197,7 @@ module Manypack
 
       # Returns a value of an atom. Throws :none if there is no finite one.
       def sample_atom(atom)
-        return within("max_array_size", sample_elements(elements(atom))) if array?(atom)
+        return sample_of_array(atom) if array?(atom)
         return sample_of_map(atom) if map?(atom)
 
         case atom["kind"]
@@ -192,6 +222,14 @@ module Manypack
         Array.new(size) { |i| given.fetch(i) { sample(elements.first[i] || elements.rest || throw(:none)) } }
       end
 
+      # Returns true if there is a map of those pairs, or an array of those elements.
+      def written?(part)
+        catch(:none) { part.is_a?(Pairs) ? least_map(part) : least_array(part) } ? true : false
+      end
+
+      def least_map(pairs) = within("max_map_size", sample_pairs(pairs))
+      def least_array(elements) = within("max_array_size", sample_elements(elements))
+
       # Returns a value of a node in which so many containers are open. Throws :none if there is none.
       def deep(node, levels)
         return sample(node) if levels.zero?
@@ -209,9 +247,10 @@ module Manypack
       # Returns the parts of a container, each with a function that makes one with a value there.
       def places(atom)
         if array?(atom)
-          elements = elements(atom)
-          return [*elements.first, elements.rest].compact.map.with_index do |part, i|
-            [part, ->(value) { sample_elements(elements, { i => value }) }]
+          return arrays(atom).flat_map do |elements|
+            [*elements.first, elements.rest].compact.map.with_index do |part, i|
+              [part, ->(value) { sample_elements(elements, { i => value }) }]
+            end
           end
         end
         map?(atom) ? pairs(atom).flat_map { |pairs| places_of_pairs(pairs) } : []
@@ -224,12 +263,18 @@ module Manypack
         [*known, [pairs.rest[1], ->(value) { sample_pairs(pairs, { sample(pairs.rest[0]) => value }) }]]
       end
 
-      def full
+      # Returns the kinds of a node whose lists and maps have anything of another one.
+      def taken(node, any)
+        @full[any] ||= full(any)
+        [*node.fetch("takes", ALL).map { |kind| @full[any].fetch(kind) }, *exts(node)]
+      end
+
+      def full(any)
         enums = { "nil" => nil, "true" => true, "false" => false }
         { **enums.to_h { |kind, value| [kind, { "kind" => "enum", "words" => kind, "values" => [value] }] },
           "integer" => INTEGERS, "float" => FLOATS, "string" => { "kind" => "string", "words" => "String" },
-          "list" => { "kind" => "list", "words" => "Array", "parts" => [@any] },
-          "map" => { "kind" => "map", "words" => "Hash", "parts" => [@any, @any] } }
+          "list" => { "kind" => "list", "words" => "Array", "parts" => [any] },
+          "map" => { "kind" => "map", "words" => "Hash", "parts" => [any, any] } }
       end
 
       # The rules of a node are those of each of its kinds.
@@ -250,45 +295,79 @@ module Manypack
         own = atom["fields"].reject { |field| field["into"] }
         written = own.select { |field| field["written"] }
         known = written.to_h { |field| [field["keys"][0], [node(field["part"]), !field["omitted"]]] }
-        Pairs.new(known, rest(atom), own.flat_map { |field| field["keys"] }, {})
+        Pairs.new(atom, known, rest(atom), own.flat_map { |field| field["keys"] }, {})
       end
 
-      def map(key, value)
-        literals = atoms(key).flat_map { |atom| atom["values"] || [nil] }
-        return Pairs.new(literals.to_h { |one| [one, [value, false]] }, nil, [], {}) unless literals.include?(nil)
+      def map(atom, key, value)
+        literals = atoms(key).flat_map { |one| one["values"] || [nil] }
+        return Pairs.new(atom, {}, [key, value], [], {}) if literals.include?(nil)
 
-        Pairs.new({}, [key, value], [], {})
+        Pairs.new(atom, literals.to_h { |one| [one, [value, false]] }, nil, [], {})
+      end
+
+      # Records with all required members of one that is tried before are not written.
+      def told_apart(atoms)
+        records = atoms.select { |atom| atom["kind"] == "record" && map?(atom) }
+        return atoms if records.size < 2 || !@writes
+
+        atoms - records.select do |atom|
+          keys = atom["fields"].filter_map { |field| field["keys"][0] }
+          before = records.select { |one| needed(one).size > needed(atom).size }
+          before.any? { |one| needed(one).all? { |names| (names & keys).any? } }
+        end
+      end
+
+      public
+
+      # Returns the keys of each member that a Record requires.
+      def needed(record)
+        record["fields"].select { |field| field["required"] && !field["into"] }.map { |field| field["keys"] }
+      end
+
+      private
+
+      def positional(atom)
+        fields = atom["fields"]
+        least, needed = [fields.rindex { |field| !field["omitted"] }, fields.rindex { |field| field["required"] }]
+        Elements.new(fields.map { |field| node(field["part"]) }, nil, least.to_i + (least ? 1 : 0),
+                     needed.to_i + (needed ? 1 : 0), atom["unknown"] != "raise", [])
+      end
+
+      def tuple(parts) = Elements.new(parts.map { |part| node(part) }, nil, parts.size, parts.size, false, [])
+
+      def tagged_arrays(atom)
+        tags = atom["tags"]
+        chosen = tags.zip(atom["parts"]).flat_map { |value, part| arrays_of(part).map { |one| one.tagged(value) } }
+        others = atom.values_at("else", "untagged").compact.uniq.flat_map { |part| arrays_of(part) }
+        chosen + others.map { |one| one.dup.tap { |copy| copy.excluded = tags } }
+      end
+
+      def arrays_of(part)
+        atoms(node(part)).select { |one| array?(one) }.flat_map { |one| arrays(one) }
       end
 
       def tagged(atom)
         tag, tags = atom.values_at("tag", "tags")
-        chosen = tags.zip(atom["parts"]).flat_map do |value, part|
-          maps(part).map { |pairs| narrowed(pairs, tag, value) }
-        end
-        chosen + others(atom, tag, tags)
+        chosen = tags.zip(atom["parts"]).flat_map { |value, part| maps(part).map { |one| one.narrowed(tag, value) } }
+        unknown, missing = atom.values_at("else", "untagged").map { |part| part ? maps(part) : [] }
+        return chosen + unknown.map { |one| without_tags(one, tag, tags) } if atom["else"] == atom["untagged"]
+
+        chosen + unknown.map { |one| tag_beside(without_tags(one, tag, tags), tag) } +
+          missing.map { |one| one.known.key?(tag) ? without_tags(one, tag, tags) : one.without([tag]) }
       end
 
-      # Maps whose tag is another one, and those without a tag.
-      def others(atom, tag, tags)
-        found = atom.values_at("else", "untagged").compact.uniq.flat_map { |part| maps(part) }
-        found.map do |pairs|
-          pairs.dup.tap { |copy| copy.excluded = { **pairs.excluded, tag => tags | pairs.excluded.fetch(tag, []) } }
-        end
+      def without_tags(pairs, tag, tags) = pairs.excluding(tag, tags | pairs.excluded.fetch(tag, []))
+
+      # What keeps all keys has a tag, which is none of those that are known.
+      def tag_beside(pairs, tag)
+        return pairs unless pairs.rest && !pairs.known.key?(tag) && !pairs.never.include?(tag)
+
+        pairs.with(tag, pairs.rest[1], true)
       end
 
       def maps(part)
         atoms(node(part)).select { |one| map?(one) }.flat_map { |one| pairs(one) }
       end
-
-      public
-
-      # Returns the same pairs in which a key has one value only.
-      def narrowed(pairs, key, value)
-        node = { "kind" => "enum", "words" => value.inspect, "values" => [value] }
-        pairs.dup.tap { |copy| copy.known = { **pairs.known, key => [node, true] } }
-      end
-
-      private
 
       # Returns how many different keys a node has.
       def keys(node)
@@ -302,11 +381,12 @@ module Manypack
       end
 
       def sample_map(pairs, size)
-        known = pairs.known.first(size).to_h { |key, (node, _)| [key, sample(node)] }
+        always, others = pairs.known.partition { |_, (_, always)| always }
+        known = [*always, *others.first([size - always.size, 0].max)].to_h { |key, (node, _)| [key, sample(node)] }
         return known unless pairs.rest
 
         value = sample(pairs.rest[1])
-        sample_keys(pairs.rest[0], size - known.size).each_with_object(known) { |key, hash| hash[key] = value }
+        sample_keys(pairs.rest[0], [size - known.size, 0].max).each_with_object(known) { |key, hash| hash[key] = value }
       end
 
       def sample_keys(node, count)
@@ -321,7 +401,7 @@ module Manypack
       end
 
       def most_of(atom, unit)
-        return most_of_array(elements(atom), unit) if array?(atom)
+        return arrays(atom).map { |one| most_of_array(one, unit) }.max || 0 if array?(atom)
         return pairs(atom).map { |pairs| most_of_map(pairs, unit) }.max || 0 if map?(atom)
         return unit == "objects" ? 1 : 0 unless unit == "bytes"
 
@@ -361,10 +441,18 @@ module Manypack
         @samples.delete(node)
       end
 
+      def sample_of_array(atom)
+        arrays(atom).each do |elements|
+          array = catch(:none) { least_array(elements) }
+          return array if array
+        end
+        throw(:none)
+      end
+
       def sample_of_map(atom)
         least = Lengths.of(atom)[0]
         pairs(atom).each do |pairs|
-          map = catch(:none) { within("max_map_size", least.zero? ? sample_pairs(pairs) : sample_map(pairs, least)) }
+          map = catch(:none) { least.zero? ? least_map(pairs) : within("max_map_size", sample_map(pairs, least)) }
           return map if map
         end
         throw(:none)
