@@ -94,12 +94,13 @@ module Manypack
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
     # on Ruby 3.1 a Struct with +keyword_init+, whose +new+ takes keywords and fills missing members with nil. The
-    # members are those of Record.new. The block is evaluated in the class. It has the methods that Record#attach
-    # describes, unless a member or the block has one of that name. Raises ArgumentError for a member +to_msgpack+,
-    # because Manypack.pack calls the method of that name, for an option such as <code>check: true</code>, and for
-    # anything that is no type.
+    # members are those of Record.new. The block is evaluated in the class, and may call +check+ as Type#check is
+    # called. The class has the methods that Record#attach describes, unless a member or the block has one of that name.
+    # Raises ArgumentError for a member +to_msgpack+, because Manypack.pack calls the method of that name, for an option
+    # such as <code>check: true</code>, and for anything that is no type.
     #
     #   Circle = Manypack::Record.define(radius: Float) do
+    #     check("must have a radius above 0") { |circle| circle.radius > 0 }
     #     def area = 3.14 * radius**2
     #   end
     #   Circle.load(Circle.new(radius: 1.0).dump).area #=> 3.14
@@ -115,10 +116,23 @@ module Manypack
       names = [*base&.members, *members.keys].uniq
       klass = defined?(Data) ? Data.define(*names) : Struct.new(*names, keyword_init: true)
       klass.singleton_class.prepend(Nameless)
-      klass.class_eval(&block) if block # first, because it may override initialize
-      Attached.install(klass, new(klass, base, **members, **(options ? { with: options } : {})))
+      checks = block ? evaluate(klass, &block) : [] # first, because it may override initialize
+      record = new(klass, base, **members, **(options ? { with: options } : {}))
+      Attached.install(klass, checks.reduce(record) { |one, (message, check)| one.check(message, &check) })
       klass
     end
+
+    # Evaluates the block of Record.define, and returns the checks in it.
+    def self.evaluate(klass, &block)
+      checks = []
+      methods = Module.new { define_method(:check) { |message = nil, &check| checks << [message, check] } }
+      klass.extend(methods)
+      klass.class_eval(&block)
+      checks
+    ensure
+      methods.remove_method(:check)
+    end
+    private_class_method :evaluate
 
     # Returns the Type of objects of several Records. The value of one key of each map, the tag, says which Record the
     # object belongs to. Objects with an unknown tag or none are loaded as +else+; without +else+ they are refused.

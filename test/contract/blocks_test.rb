@@ -70,7 +70,7 @@ class BlocksTest < Minitest::Test
     Unpacker#read_array_header Unpacker#read_map_header Unpacker#symbolize_keys? Unpacker#freeze? Unpacker#allow_unknown_ext?
     Unpacker#registered_types Unpacker#type_registered? Unpacker#buffer
     EncodeError#path DecodeError#offset DecodeError#path DecodeError#line DecodeError#column LimitError#value LimitError#limit TruncatedError#start
-    RecordError#path RecordError#errors RecordError#record RecordError#field RecordError#code RecordError#expected RecordError#got
+    RecordError#path RecordError#errors RecordError#record RecordError#member RecordError#field RecordError#code RecordError#expected RecordError#got
     RecordError#pointer RecordError#sentence RecordError#details Parallel::Error#offset Parallel::Error#index
     Parallel::Error#detailed_message ExtensionValue#payload ExtensionValue#type= ExtensionValue#payload= ExtensionValue#type
     Bigint.to_msgpack_ext Bigint.from_msgpack_ext Timestamp.new Timestamp#nsec Timestamp#<=> Timestamp#== Timestamp#inspect Timestamp#sec

@@ -149,7 +149,7 @@ class GuessesTest < Minitest::Test
     -> { Sale.from_hash({}) } => "from(hash)", -> { Sale.parse("{}") } => "load_json(text)", -> { POINT.valid_json?("{}") } => "load_json(text)",
     -> { Sale.schema } => "json_schema", -> { POINT.encode(1) } => "dump_json(object)", -> { POINT.compatible?(POINT) } => "reads?(other)",
     -> { Sale.merge(y: 1) } => "Manypack::Record.define(USER, role: String)", -> { Sale.validate!({}) } => "from(hash)",
-    -> { Sale.dump(1) } => "GuessesTest::Sale.record.dump", -> { error_of { Sale.from({}) }.member } => "field",
+    -> { Sale.dump(1) } => "GuessesTest::Sale.record.dump", -> { error_of { Sale.from({}) }.attribute } => "member",
     -> { error_of { Sale.from({}) }.messages } => "errors.map(&:sentence)", -> { error_of { Sale.from({}) }.problem } => "Manypack::Rack.problem(error)",
     -> { Manypack::Type.boolean } => "Type[true, false]", -> { Manypack::Type.date } => "Type.text(Date)", -> { Manypack::Type.union(Sale) } => "Type[A, B]"
   }.freeze

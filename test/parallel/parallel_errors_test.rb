@@ -41,7 +41,7 @@ class ParallelErrorsTest < Minitest::Test
     each_way do |workers|
       error, = outcome { Parallel.map(stream, **workers, as: record) { |point| point.x } }
       assert_instance_of Manypack::RecordError, error
-      assert_equal ["$.x[1]", :x, 1], [error.path, error.field, error.index]
+      assert_equal ["$.x[1]", :x, 1], [error.path, error.member, error.index]
     end
   end
 

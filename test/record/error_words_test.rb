@@ -35,6 +35,14 @@ class ErrorWordsTest < Minitest::Test
     "the value must be an object, is an array" => [USER, [], :type, "", nil],
     "x must be below 10, is 10" => [Type[{ String => Type[...10, nil] }], { "x" => 10 }, :range, "/x", nil],
     "x must be from 0.5 to 1.5, is 2" => [Type[{ String => 0.5..1.5 }], { "x" => 2 }, :range, "/x", nil],
+    'code must match /\A\d{4}\z/, is "x"' => [Type[{ String => Type[String, pattern: /\A\d{4}\z/] }], { "code" => "x" }, :pattern, "/code", nil],
+    'id must be a UUID, is "x"' => [Record.new(Struct.new(:id), id: Type.uuid), { "id" => "x" }, :pattern, "/id", :id],
+    "up must be null or an object, is 1" => [Record.new(Struct.new(:up), up: Type[nil, :self]), { "up" => 1 }, :type, "/up", :up],
+    "[0] must be null or an array, is 1" => [Record.new(Up = Struct.new(:up), up: Type[nil, :Up]).array, [1], :type, "/0", :up],
+    "up must be null or an integer or an array, is an object" => [Record.new(Struct.new(:up), up: Type[nil, Type.recursive { |up| Type[nil, Integer, [up]] }]), { "up" => {} }, :type, "/up", :up],
+    "from must be before to" => [Type[Object].check("from must be before to") { false }, 1, :check, "", nil],
+    "a: from must be before to" => [Type[{ String => Type[Object].check("from must be before to") { false } }], { "a" => 1 }, :check, "/a", nil],
+    "a must be even" => [Type[{ String => Type[Integer].check("must be even") { |number| number.even? } }], { "a" => 1 }, :check, "/a", nil],
     'type must be "u" or "v", is "w"' => [Record.union("type", "u" => USER, "v" => Record.new(Struct.new(:a), a: 1..2)), { "type" => "w" }, :tag, "/type", nil],
     "type is missing" => [Record.union("type", "u" => USER), {}, :missing, "/type", nil],
     "the value must be an object, is 4" => [Record.union("type", "u" => USER), 4, :type, "", nil],
@@ -45,8 +53,8 @@ class ErrorWordsTest < Minitest::Test
     [false, true].each do |json|
       define_method("test_the_sentence_#{number}_in_#{json ? "json" : "bytes"}") do
         error = error_of(type, object, json: json)
-        assert_equal [sentence, code, pointer, member], [error.sentence, error.code, error.pointer, error.field]
-        assert_equal [error.details.first[:message]], [sentence[/(must|is) .*\z/]]
+        assert_equal [sentence, code, pointer, member], [error.sentence, error.code, error.pointer, error.member]
+        assert_equal error.details.first[:message], code == :check && !sentence[/\Aa must/] ? "from must be before to" : sentence[/(must|is) .*\z/]
         assert_equal [code, error.path, pointer, error.expected, error.got, member], error.details.first.values.first(6)
       end
     end

@@ -141,11 +141,11 @@ class RecordClassesTest < Minitest::Test
       [{ "to" => 1 }, {}].each do |message|
         error = error_of(record, message)
         assert_match(/\A"from" is missing, at \$, byte 0 \(.*#from\)\z/, error.message)
-        assert_equal [:from, nil], [error.field, error.cause]
+        assert_equal [:from, nil], [error.member, error.cause]
         assert_raises(RecordError) { record.lazy.load(pack(message)) }
       end
     end
-    [Span, Named, Passing].each { |klass| assert_equal :to, error_of(integers(klass), { "from" => 1 }).field }
+    [Span, Named, Passing].each { |klass| assert_equal :to, error_of(integers(klass), { "from" => 1 }).member }
   end
 
   def test_defaults_of_a_constructor_count
@@ -155,7 +155,7 @@ class RecordClassesTest < Minitest::Test
       assert_equal [values] * 3, [integers(klass).load(pack(message)).to_a, lazy.load.to_a, lazy.to_h.values]
       assert_equal ["from"], integers(klass).json_schema["$defs"].values[0]["required"]
     end
-    assert_equal :to, error_of(integers(Optional), { "from" => 1, "by" => 3 }).field
+    assert_equal :to, error_of(integers(Optional), { "from" => 1, "by" => 3 }).member
     assert_equal [1, 7, 3], integers(Optional, defaults: { to: 7 }).load(pack({ "from" => 1, "by" => 3 })).to_a
     assert_equal [1, 8], integers(Keywords, defaults: { to: 8 }).load(pack({ "from" => 1 })).to_a
   end

@@ -2,6 +2,7 @@
 
 # Types whose objects are made of others: text and bytes, tuples, and classes that travel as another type.
 require "test_helper"
+require "json"
 require "bigdecimal"
 require "date"
 require "ipaddr"
@@ -95,7 +96,8 @@ class RecordConvertersTest < Minitest::Test
 
   def test_objects_that_text_cannot_say_are_not_dumped
     { Time => Time.utc(10_000), Date => Date.new(-1), BigDecimal => BigDecimal("NaN"), IPAddr => IPAddr.new("10.0.0.0/8") }.each do |klass, object|
-      assert_raises(ArgumentError) { Type.text(klass).dump(object) }
+      error = assert_raises(RecordError) { Type[[Type.text(klass)]].dump([object]) }
+      assert_equal ["$[0]", :conversion, ArgumentError], [error.path, error.code, error.cause.class]
     end
   end
 
@@ -128,8 +130,28 @@ class RecordConvertersTest < Minitest::Test
 
   def test_what_a_converter_raises_is_the_cause
     error = assert_raises(RecordError) { ITEM.load(pack({ "price" => "x" })) }
-    assert_equal ["$.price", :price, ArgumentError], [error.path, error.field, error.cause.class]
+    assert_equal ["$.price", :price, ArgumentError], [error.path, error.member, error.cause.class]
     assert_match(/\Ainvalid value for Integer\(\): "x", at \$\.price/, error.message)
+  end
+
+  # Through every door that dumps.
+  def test_what_a_converter_raises_when_it_dumps_is_the_cause_too
+    failing = Type.via(Money, String, load: ->(text) { Money.new(text) }, dump: ->(money) { raise KeyError, "no #{money.cents}" })
+    sale = Record.define(id: Integer, prices: Type.tuple(ITEM, [failing]))
+    bad = sale.new(id: 1, prices: [Item.new(Money.new(5)), [Money.new(1)]])
+    outer = "$.sales[0]"
+    { "$" => [-> { bad.dump }, -> { bad.dump(check: true) }, -> { bad.dump_json }, -> { bad.to_msgpack }, -> { sale.record.to_h(bad) }, -> { sale.record.view(bad) },
+              -> { JSON.generate([bad]) }, -> { JSON.pretty_generate([bad]) }],
+      outer => [-> { Manypack.pack({ "sales" => [bad] }) }, -> { Manypack::Packer.new(StringIO.new).write({ "sales" => [bad] }) },
+                -> { Manypack.pack({ "sales" => [bad] }, timestamp: true) }, -> { Type[{ String => [sale] }].dump({ "sales" => [bad] }) }] }.each do |at, doors|
+      doors.each do |door|
+        error = assert_raises(RecordError) { door.call }
+        assert_equal ["#{at}.prices[1][0]", :prices, :conversion, KeyError, sale], [error.path, error.member, error.code, error.cause.class, error.record.klass]
+        assert_equal "no 1, at #{at}.prices[1][0] (#prices)", error.message
+        assert_kind_of Manypack::EncodeError, error
+      end
+    end
+    refute_operator sale.record, :===, bad
   end
 
   def test_a_converter_that_returns_no_object_of_the_class_refuses

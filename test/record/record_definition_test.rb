@@ -2,6 +2,7 @@
 
 # How Records are defined: of Structs, of Data, of classes with instance variables, by define; and what attach does.
 require "test_helper"
+require "json"
 require "record/records"
 
 class RecordDefinitionTest < Minitest::Test
@@ -45,6 +46,48 @@ class RecordDefinitionTest < Minitest::Test
     record = Record.new(klass, keys: Integer, defaults: Integer, unknown: Integer, codec: Integer, freeze: Integer, untrusted: Integer)
     assert_equal [1, 2, 3, 4, 5, 6], record.load(pack(klass.members.zip(1..6).to_h)).to_a
     assert_equal 1, Record.ivars(Class.new, keys: Integer).load(pack({ "keys" => 1 })).instance_variable_get(:@keys)
+  end
+
+  Pair = Struct.new(:one)
+  ONE = Type.via(Pair, Type[String, pattern: /\A\d\z/], load: ->(text) { Pair.new(text) }, dump: ->(pair) { Integer(pair.one) && pair.one })
+
+  # At any depth, of any kind of type.
+  WRONG_DEFAULTS = {
+    [Type.text(Time)] => [[1], ["2030-01-01T00:00:00Z"], [Time.utc(10_000)]], { String => Type.text(Time) } => [{ "a" => 1 }], Type.set(Type.text(Time)) => [[Time.at(1)]],
+    ONE => ["1", Pair.new("x"), Pair.new("12")], [ONE] => [["1"], [Pair.new("x")], [Pair.new("12")]], Type[nil, [ONE]] => [1, [nil]],
+    Type.tuple(Integer, ONE) => [[1], [1, Pair.new("x")]], Type[[String], unique: true] => [%w[a a]], Type[[Integer], length: 2..] => [[1]],
+    Type[Integer].check("must be even") { |number| number.even? } => [1, "a"], Type[[String]].check("fails") { |one| one.fetch(1) } => [["a"]],
+    Type.recursive { |json| Type[nil, Integer, [json]] } => [["a"], [[1.5]]], Integer => [Object.new, "a"], [Integer] => [[Object.new]],
+    Type[[Manypack::Record.new(Pair, one: String)], length: ..1] => [[{ "one" => "a" }], [Pair.new("a")] * 2]
+  }.freeze
+
+  def test_a_default_of_another_type_is_an_error_with_the_member
+    WRONG_DEFAULTS.each do |type, values|
+      values.each do |value|
+        error = assert_raises(ArgumentError, value.inspect) { Record.define(id: Integer, list: type, with: { defaults: { list: value } }) }
+        assert_match(/\Athe default of list is of another type: /, error.message)
+      end
+    end
+    right = { ONE => Pair.new("1"), [ONE] => [Pair.new("1")], [Type.text(Time)] => [Time.at(1)], Type[[Manypack::Record.new(Pair, one: String)]] => [Pair.new("a")], Type[Float] => 1 }
+    right.each { |type, value| assert_equal value, Record.define(list: type, with: { defaults: { list: value } }).from({}).list }
+  end
+
+  def test_the_block_of_define_has_checks
+    span = Record.define(from: Integer, to: Integer) do
+      check("from must be before to") { |one| one.from < one.to }
+      check("must be short") { |one| one.to - one.from < 10 }
+      def width = to - from
+    end
+    wider = Record.define(span, name: String) { check("must be named") { |one| one.name != "" } }
+    assert_equal 1, span.from({ from: 1, to: 2 }).width
+    { { from: 2, to: 1 } => "from must be before to", { from: 1, to: 20 } => "the value must be short" }.each do |hash, sentence|
+      [span, wider].each { |klass| assert_equal sentence, assert_raises(RecordError) { klass.load_json(JSON.generate({ **hash, name: "" })) }.sentence }
+    end
+    assert_equal "the value must be named", assert_raises(RecordError) { wider.from({ from: 1, to: 2, name: "" }) }.sentence
+    assert Ractor.shareable?(span.record)
+    assert_match(/\.record\.check\z/, assert_raises(NoMethodError) { span.check("late") { true } }.message)
+    assert_match(/\Acheck needs a block/, assert_raises(ArgumentError) { Record.define(id: Integer) { check("a") } }.message)
+    assert_equal 2, Record.define(id: Integer) { def self.check = 2 }.check
   end
 
   Named = Struct.new(:x, :y, keyword_init: true)

@@ -135,7 +135,7 @@ class RecordFormsTest < Minitest::Test
     wrong = USER.lazy.load(pack({ **ADA, "id" => "12" }))
     assert_equal "Ada", wrong.name
     error = assert_raises(RecordError) { wrong.id }
-    assert_equal ["$.id", :id, 4], [error.path.to_s, error.field, error.offset]
+    assert_equal ["$.id", :id, 4], [error.path.to_s, error.member, error.offset]
     assert_raises(RecordError) { USER.lazy.load(pack(ADA.except("name"))).name }
   end
 

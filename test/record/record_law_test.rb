@@ -168,7 +168,7 @@ class RecordLawTest < Minitest::Test
   def outcome
     text(yield)
   rescue Manypack::RecordError => error
-    error.errors.map { |one| [one.path, one.field] }
+    error.errors.map { |one| [one.path, one.member] }
   end
 
   # A lazy Record checks its fields later when it loads.

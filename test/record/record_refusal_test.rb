@@ -15,14 +15,14 @@ class RecordRefusalTest < Minitest::Test
     error = assert_raises(RecordError) { rows.load(binary) }
     offset = 8 + good.bytesize + 1 + 3
     assert_equal %[expected Integer, got str "12", at $.value[1].id, byte #{offset} (#{NAME}#id)], error.message
-    assert_equal ["$.value[1].id", offset, USER, :id], [error.path.to_s, error.offset, error.record, error.field]
+    assert_equal ["$.value[1].id", offset, USER, :id], [error.path.to_s, error.offset, error.record, error.member]
     assert_equal [error], error.errors
   end
 
   def test_a_missing_member_is_named
     error = error_of(USER, ADA.except("name"))
     assert_equal %["name" is missing, at $, byte 0 (#{NAME}#name)], error.message
-    assert_equal [:name, 0, USER], [error.field, error.offset, error.record]
+    assert_equal [:name, 0, USER], [error.member, error.offset, error.record]
     error = error_of(USER, { **ADA, "home" => { "x" => 1.5 } })
     assert_match(/\A"y" is missing, at \$\.home, byte \d+ \(Records::Point#y\)\z/, error.message)
   end
@@ -30,14 +30,14 @@ class RecordRefusalTest < Minitest::Test
   def test_an_unknown_key_is_named_where_it_is_refused
     error = error_of(USER, { "id" => 1, "nmae" => 2 })
     assert_equal %[unknown key "nmae", at $.nmae, byte 5 (#{NAME})], error.message
-    assert_nil error.field
+    assert_nil error.member
   end
 
   def test_an_unknown_element_is_refused_behind_the_members
     strict = POINT.array.with(unknown: :raise)
     assert_equal Point.new(1.0, 2.0), strict.load(pack([1.0, 2.0]))
     error = error_of(strict, [1.0, 2.0, 3.0, 4.0])
-    assert_equal ["expected 2 elements, got more, at $[2], byte 19 (Records::Point)", nil], [error.message, error.field]
+    assert_equal ["expected 2 elements, got more, at $[2], byte 19 (Records::Point)", nil], [error.message, error.member]
     assert_equal [false, Point.new(1.0, 2.0)], [strict.valid?(pack([1.0, 2.0, 3.0])), POINT.array.load(pack([1.0, 2.0, 3.0]))]
   end
 
@@ -52,7 +52,7 @@ class RecordRefusalTest < Minitest::Test
   def test_a_type_without_a_record_has_errors_too
     error = error_of(Type[[Integer]], [1, nil])
     assert_equal ["expected Integer, got nil, at $[1], byte 2", "$[1]", 2, nil, nil],
-                 [error.message, error.path.to_s, error.offset, error.record, error.field]
+                 [error.message, error.path.to_s, error.offset, error.record, error.member]
   end
 
   def test_paths_quote_what_is_no_name

@@ -222,6 +222,23 @@ class RecordRulesTest < Minitest::Test
     refute type.valid?("\x01")
   end
 
+  # Of an alternative, which no table of steps says, and of long text that is not ASCII. Ruby has it from 3.2 on.
+  def test_regexp_timeout_is_the_cause
+    return unless Regexp.respond_to?(:timeout=)
+
+    Regexp.timeout = 1e-6
+    text = "é" * 200_000
+    { Type[String, pattern: /\A(?:x|é)*y\z/] => :pattern, Type[String].check("fits") { |one| one.match?(/\A(x|é)*y\z/) } => :check }.each do |type, code|
+      record = Record.new(Struct.new(:text), text: type)
+      [-> { record.load(pack({ "text" => text })) }, -> { record.from({ text: text }) }, -> { record.load_json(JSON.generate({ text: text })) }].each do |door|
+        error = assert_raises(RecordError) { door.call }
+        assert_equal [code, "$.text", :text, Regexp::TimeoutError], [error.code, error.path, error.member, error.cause.class]
+      end
+    end
+  ensure
+    Regexp.timeout = nil if Regexp.respond_to?(:timeout=)
+  end
+
   def test_a_check_may_leave_and_come_back
     deep = Type[Integer].check("throws") { throw :out, :thrown }
     assert_equal(:thrown, catch(:out) { Type[[deep]].load(pack([1])) })

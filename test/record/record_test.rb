@@ -134,7 +134,7 @@ class RecordTest < Minitest::Test
   def test_dump_checks_when_it_is_asked
     wrong = User.new("12", "Ada", [], nil, nil)
     error = assert_raises(RecordError) { USER.dump(wrong, check: true) }
-    assert_equal ["$.id", :id, USER], [error.path.to_s, error.field, error.record]
+    assert_equal ["$.id", :id, USER], [error.path.to_s, error.member, error.record]
     assert_match(/\Aexpected Integer, got .*"12".*, at \$\.id.*\(#{NAME}#id\)\z/, error.message)
     right = User.new(1, "Ada", ["a"], Point.new(1.0, 2.0), nil)
     assert_equal USER.dump(right), USER.dump(right, check: true)

@@ -292,6 +292,7 @@ class RactorTest < Minitest::Test
     "Manypack::RecordError#pointer" => 'RECORD_ERROR.pointer == "/a"',
     "Manypack::RecordError#sentence" => 'RECORD_ERROR.sentence == "a must be an integer, is null"',
     "Manypack::RecordError#details" => "RECORD_ERROR.details.size == 1",
+    "Manypack::RecordError#member" => "RECORD_ERROR.member == :a",
     "Manypack::RecordError#field" => "RECORD_ERROR.field == :a",
     "Manypack::LazyRecord#[]" => "LAZY[:a] == 5",
     "Manypack::LazyRecord#to_h" => "LAZY.to_h == { a: 5 }",

@@ -522,7 +522,7 @@ plain_record_error_p(VALUE error)
 void
 mp_error_copy_record(VALUE error, VALUE copy)
 {
-    static const char *const names[] = {"@path", "@longer_path", "@record", "@field", "@errors", "@line", "@column",
+    static const char *const names[] = {"@path", "@longer_path", "@record", "@member", "@errors", "@line", "@column",
                                         "@code", "@expected", "@got", "@reason"};
     size_t i;
 

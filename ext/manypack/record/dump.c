@@ -7,6 +7,7 @@
 #include "record/instance.h"
 #include "record/lazy_record.h"
 #include "record/load.h"
+#include "record/record_error.h"
 
 /* The state of a dump. The encoder comes first, so that a pointer to it also points to the dump. */
 typedef struct {
@@ -156,22 +157,37 @@ dump_bytes(mp_encoder *e, VALUE string)
 
 typedef struct {
     const mp_rule *via;
-    VALUE object;
+    VALUE object, error;
 } conversion;
 
 static VALUE
-converted(VALUE arg)
+convert(VALUE arg)
 {
     const conversion *call = (const conversion *)arg;
 
     return rb_funcall(call->via->dump, rb_intern("call"), 1, call->object);
 }
 
-/* Dumps what a converter makes of the object. TypeError for an object of another class, or if it cannot convert. */
+static VALUE
+not_converted(VALUE arg, VALUE error)
+{
+    return ((conversion *)arg)->error = error;
+}
+
+static VALUE
+converted(VALUE arg)
+{
+    return rb_rescue2(convert, arg, not_converted, arg, rb_eStandardError, (VALUE)0);
+}
+
+/*
+ * Dumps what a converter makes of the object. TypeError for an object of another class, or if there is no converter;
+ * RecordError for what the converter raises.
+ */
 static void
 dump_converted(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
-    conversion call = {mp_rules_via(&shape->rules), object};
+    conversion call = {mp_rules_via(&shape->rules), object, 0};
     VALUE value;
 
     if (!RTEST(rb_obj_is_kind_of(object, call.via->klass))) {
@@ -183,6 +199,7 @@ dump_converted(mp_encoder *e, const mp_shape *shape, VALUE object)
                          call.via->klass);
     }
     value = mp_encoder_call_placed(e, converted, (VALUE)&call);
+    if (MP_UNLIKELY(call.error != 0)) mp_record_unconverted(call.via, call.error, e->place, e->codec->options.of_gem);
     dump_value(e, shape->parts[0], value);
     RB_GC_GUARD(value);
 }

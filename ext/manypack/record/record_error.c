@@ -12,7 +12,7 @@
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
 static VALUE eRecordError, mExcerpt;
-static ID id_path, id_longer_path, id_record, id_field, id_errors, id_of, id_line, id_column, id_code, id_expected;
+static ID id_path, id_longer_path, id_record, id_member, id_errors, id_of, id_line, id_column, id_code, id_expected;
 static ID id_got, id_reason;
 
 /* --- text ------------------------------------------------------------------------------------------- */
@@ -197,22 +197,34 @@ shown(mp_loader *l, const uint8_t *at)
 
 /* --- raising ---------------------------------------------------------------------------------------- */
 
+/* The name of a member; nil for MP_FIELD_NONE. */
+static VALUE
+member_of(const mp_record *record, uint32_t field)
+{
+    return field == MP_FIELD_NONE ? Qnil : record->fields[field].name;
+}
+
 /*
  * Appends " (User#name)", or " (User)" outside of a field; nothing outside of a Record. Omits a class without a name:
  * nobody recognises its address.
  */
 static void
-append_blamed(VALUE text, const mp_record *record, uint32_t field)
+append_blamed(VALUE text, VALUE klass, VALUE member)
 {
-    VALUE klass;
+    VALUE name = NIL_P(klass) ? Qnil : rb_mod_name(klass);
 
-    if (!record) return;
-    klass = rb_mod_name(record->klass);
-    if (NIL_P(klass) && field == MP_FIELD_NONE) return;
+    if (NIL_P(klass) || (NIL_P(name) && NIL_P(member))) return;
     rb_str_cat_cstr(text, " (");
-    if (!NIL_P(klass)) rb_str_append(text, klass);
-    if (field != MP_FIELD_NONE) joined(text, "#", rb_sym2str(record->fields[field].name));
+    if (!NIL_P(name)) rb_str_append(text, name);
+    if (!NIL_P(member)) joined(text, "#", rb_sym2str(member));
     rb_str_cat_cstr(text, ")");
+}
+
+/* The same for the Record that is being loaded. */
+static void
+append_loaded(VALUE text, const mp_record *record, uint32_t field)
+{
+    if (record) append_blamed(text, record->klass, member_of(record, field));
 }
 
 /* Turns a path from `from` on into one from the start of the message. */
@@ -262,7 +274,7 @@ error_in_bytes(const mp_loader *l, VALUE what, uint32_t field, const uint8_t *at
     size_t offset = mp_decoder_offset(&l->d, at);
 
     append_number(what, ", byte ", offset);
-    append_blamed(what, l->record, field);
+    append_loaded(what, l->record, field);
     if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
     return mp_error_at(eRecordError, what, offset);
 }
@@ -270,14 +282,16 @@ error_in_bytes(const mp_loader *l, VALUE what, uint32_t field, const uint8_t *at
 static VALUE
 error_in_given(const mp_loader *l, VALUE what, uint32_t field)
 {
-    append_blamed(what, l->record, field);
+    append_loaded(what, l->record, field);
     return mp_error_at(eRecordError, what, 0);
 }
 
 /* Sets the attributes that a program can show and translate. */
 static void
-set_fault(VALUE error, const mp_record_fault *fault)
+set_fault(VALUE error, const mp_record_fault *fault, VALUE record, VALUE member)
 {
+    if (!NIL_P(record)) rb_ivar_set(error, id_record, record);
+    if (!NIL_P(member)) rb_ivar_set(error, id_member, member);
     rb_ivar_set(error, id_code, ID2SYM(rb_intern(fault->code)));
     if (fault->expected) rb_ivar_set(error, id_expected, fault->expected);
     if (fault->got) rb_ivar_set(error, id_got, fault->got);
@@ -294,9 +308,7 @@ error_new(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field
     if (l->given != Qundef) error = error_in_given(l, what, field);
     else error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
     set_path(error, l, fault->missing ? fault->missing : l->place);
-    if (l->record) rb_ivar_set(error, id_record, l->record->object);
-    if (field != MP_FIELD_NONE) rb_ivar_set(error, id_field, l->record->fields[field].name);
-    set_fault(error, fault);
+    set_fault(error, fault, l->record ? l->record->object : Qnil, l->record ? member_of(l->record, field) : Qnil);
     return error;
 }
 
@@ -492,23 +504,49 @@ message_of(VALUE error)
     return rb_obj_as_string(message == Qundef ? error : message);
 }
 
-/*
- * Raises the error, and rescues it again if errors are kept, because only raising sets its cause. The error's message
- * may be user code, too; the caller of the constructor checks that it returns only once.
- */
+/* Sets the reason for people, and returns what the program that called says. */
+static VALUE
+explain(mp_record_fault *fault, VALUE error)
+{
+    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
+
+    if (RTEST(rb_obj_is_kind_of(error, rb_eArgError))) fault->reason = joined(words_of("is not valid"), ": ", text);
+    return text;
+}
+
+/* Raises the error and rescues it again, because only raising sets its cause. */
+static VALUE
+with_cause(VALUE error, VALUE cause)
+{
+    VALUE errors[2] = {error, cause};
+
+    return rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0);
+}
+
+/* The exception's message may be user code; whoever called the class's constructor checks that it returns only once. */
 void
 mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at)
 {
     mp_record_fault fault = {.code = code};
-    VALUE text, errors[2] = {0, error};
+    VALUE text;
 
     refuse(l);
-    text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
-    if (RTEST(rb_obj_is_kind_of(error, rb_eArgError))) fault.reason = joined(words_of("is not valid"), ": ", text);
-    errors[0] = error_new(l, &fault, text, l->field, at);
-    keep_or_raise(l, rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0));
-    RB_GC_GUARD(errors[0]);
-    RB_GC_GUARD(errors[1]);
+    text = explain(&fault, error);
+    keep_or_raise(l, with_cause(error_new(l, &fault, text, l->field, at), error));
+}
+
+void
+mp_record_unconverted(const mp_rule *via, VALUE error, const mp_place *place, bool of_gem)
+{
+    mp_record_fault fault = {.code = "conversion"};
+    VALUE text = explain(&fault, error), path = mp_error_path(place), made;
+
+    joined(text, ", at ", mp_error_path_shown(path));
+    if (!NIL_P(via->record)) append_blamed(text, rb_funcall(via->record, rb_intern("klass"), 0), via->member);
+    made = mp_error_at(eRecordError, text, 0);
+    rb_ivar_set(made, id_path, path);
+    set_fault(made, &fault, via->record, via->member);
+    mp_raise_pack_error(with_cause(made, error), text, path, of_gem);
 }
 
 void
@@ -563,7 +601,7 @@ Init_manypack_record_error(void)
     id_path = rb_intern("@path");
     id_longer_path = rb_intern("@longer_path");
     id_record = rb_intern("@record");
-    id_field = rb_intern("@field");
+    id_member = rb_intern("@member");
     id_errors = rb_intern("@errors");
     id_line = rb_intern("@line");
     id_column = rb_intern("@column");

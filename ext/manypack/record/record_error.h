@@ -50,6 +50,9 @@ void mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at
 /* User code raised the exception `error`: the code is "constructor" or "conversion". */
 void mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at);
 
+/* Raises an error of packing for the exception of a VIA that dumps the object at a place. */
+NORETURN(void mp_record_unconverted(const mp_rule *via, VALUE error, const mp_place *place, bool of_gem));
+
 /* Raises one error for all kept errors, if there are any. */
 void mp_record_raise_kept(mp_loader *l);
 

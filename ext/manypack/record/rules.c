@@ -39,6 +39,7 @@ rule_of(VALUE node)
     return (mp_rule){.kind = kind_of(get(node, "kind")), .min = NIL_P(min) ? 0 : NUM2LONG(min),
                      .max = NIL_P(max) ? LONG_MAX : NUM2LONG(max), .object = get(node, "object"),
                      .klass = get(node, "class"), .dump = get(node, "dump"), .steps = get(node, "steps"),
+                     .record = get(node, "record"), .member = get(node, "member"),
                      .words = get(node, "words"), .code = get(node, "code")};
 }
 
@@ -66,6 +67,8 @@ mp_rules_each_reference(mp_rules *rules, void (*visit)(VALUE *reference, VALUE o
         visit(&rules->rules[i].steps, owner);
         visit(&rules->rules[i].klass, owner);
         visit(&rules->rules[i].dump, owner);
+        visit(&rules->rules[i].record, owner);
+        visit(&rules->rules[i].member, owner);
         visit(&rules->rules[i].words, owner);
         visit(&rules->rules[i].code, owner);
     }
@@ -119,14 +122,24 @@ text_length_p(const mp_rule *rule, VALUE text)
 
 typedef enum { MATCH_NO, MATCH_YES, MATCH_UNKNOWN } match_result;
 
-/* Stops at the first character that is not ASCII: the Regexp decides then. */
+static bool
+ascii_compatible_p(VALUE text)
+{
+    int index = RB_ENCODING_GET(text);
+
+    return mp_utf8_index_p(index) || index == mp_binary_index;
+}
+
+/* Unknown without steps, and at the first character that is not ASCII. */
 static match_result
 match_steps(VALUE steps, VALUE text)
 {
-    const mp_pattern_step *step = (const mp_pattern_step *)RSTRING_PTR(steps);
-    const mp_pattern_step *last = step + (size_t)RSTRING_LEN(steps) / sizeof(*step);
+    const mp_pattern_step *step, *last;
     const uint8_t *p = (const uint8_t *)RSTRING_PTR(text), *end = p + RSTRING_LEN(text);
 
+    if (NIL_P(steps) || !ascii_compatible_p(text)) return MATCH_UNKNOWN;
+    step = (const mp_pattern_step *)RSTRING_PTR(steps);
+    last = step + (size_t)RSTRING_LEN(steps) / sizeof(*step);
     for (; step < last; step++) {
         uint32_t n = 0;
 
@@ -141,31 +154,20 @@ match_steps(VALUE steps, VALUE text)
     return p == end ? MATCH_YES : MATCH_NO;
 }
 
-static bool
-ascii_compatible_p(VALUE text)
-{
-    int index = RB_ENCODING_GET(text);
-
-    return mp_utf8_index_p(index) || index == mp_binary_index;
-}
-
 /*
  * Matches without Regexp#match?, which compiles a Regexp again for other encodings: this Regexp is of UTF-8, and the
  * text is UTF-8 or ASCII. No user code runs, but Ruby may switch Threads, so a text with its own memory is searched in
  * a frozen copy that shares it.
+ * Raises a TimeoutError after Regexp.timeout.
  */
 static bool
-matches_p(const mp_rule *rule, VALUE text)
+search_p(const mp_rule *rule, VALUE text)
 {
-    match_result result = MATCH_UNKNOWN;
     const OnigUChar *start, *end;
     OnigPosition found;
     VALUE kept = text;
-    int range;
+    int range = rb_enc_str_coderange(text);
 
-    if (!NIL_P(rule->steps) && ascii_compatible_p(text)) result = match_steps(rule->steps, text);
-    if (result != MATCH_UNKNOWN) return result == MATCH_YES;
-    range = rb_enc_str_coderange(text);
     if (RSTRING_LEN(text) > rule->max || range == ENC_CODERANGE_BROKEN) return false;
     if (range != ENC_CODERANGE_7BIT && !mp_utf8_index_p(ENCODING_GET(text))) return false;
     if (FL_TEST_RAW(text, RSTRING_NOEMBED)) kept = rb_str_new_frozen(text);
@@ -249,6 +251,7 @@ call_rule(VALUE arg)
     VALUE value = call->value;
 
     switch (rule->kind) {
+      case MP_RULE_PATTERN: call->kept = search_p(rule, text_of(value)); break;
       case MP_RULE_LENGTH: call->kept = size_p(rule, rb_funcall(value, id_size, 0)); break;
       case MP_RULE_UNIQUE: call->kept = RB_TYPE_P(value, T_ARRAY) && unique_p(value); break;
       case MP_RULE_RANGE: call->kept = RTEST(rb_funcall(rule->object, id_cover, 1, value)); break;
@@ -277,6 +280,7 @@ applied_at_once_p(rule_call *call)
 {
     const mp_rule *rule = call->rule;
     VALUE value = text_of(call->value);
+    match_result match;
     long size;
 
     switch (rule->kind) {
@@ -291,8 +295,9 @@ applied_at_once_p(rule_call *call)
         call->kept = size >= rule->min && size <= rule->max;
         return true;
       case MP_RULE_PATTERN:
-        call->kept = RB_TYPE_P(value, T_STRING) && matches_p(rule, value);
-        return true;
+        match = RB_TYPE_P(value, T_STRING) ? match_steps(rule->steps, value) : MATCH_NO;
+        call->kept = match == MATCH_YES;
+        return match != MATCH_UNKNOWN;
       case MP_RULE_UNIQUE:
         if (!RB_TYPE_P(value, T_ARRAY) || RARRAY_LEN(value) > COMPARED_MAX || !plain_elements_p(value)) return false;
         call->kept = unique_p(value);

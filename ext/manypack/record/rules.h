@@ -37,6 +37,7 @@ typedef struct {
     VALUE steps;  /* PATTERN: mp_pattern_steps, packed, for ASCII text; nil if only the Regexp can match */
     VALUE klass;  /* VIA: the class of the objects */
     VALUE dump;   /* VIA: converts an object back to a value; nil without one */
+    VALUE record, member; /* VIA: the Record around it, and its member, a Symbol; nil outside of a Record */
     VALUE words;  /* what is expected; CHECK: the whole sentence */
     VALUE code;   /* a Symbol, for errors */
 } mp_rule;

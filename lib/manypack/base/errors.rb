@@ -229,12 +229,16 @@ module Manypack
 
     # The member of that Record, a Symbol, or nil if the Record as a whole is wrong.
     #
-    #   error.field #=> :y
-    attr_reader :field
+    #   error.member #=> :y
+    attr_reader :member
 
-    # What is wrong, a Symbol, by which a program translates the error: +:type+, +:range+, +:missing+, +:unknown+ (a key
-    # or element that no member has), +:tag+ (which no part of a union has) and +:constructor+ (of the class, or a
-    # default that is called).
+    # The same, as version 0.9.0 called it.
+    alias field member
+
+    # What is wrong, a Symbol, by which a program translates the error: +:type+, +:missing+, +:unknown+ (a key or
+    # element that no member has), +:tag+ (which no part of a union has), +:duplicate+, +:constructor+ (of the class, or
+    # a default that is called), +:conversion+, +:limit+, or the constraint: +:range+, +:length+, +:pattern+, +:unique+,
+    # +:multiple_of+ or +:check+.
     #
     #   error.code #=> :type
     attr_reader :code
@@ -267,7 +271,8 @@ module Manypack
     #
     #   error.sentence #=> "y must be a number, is \"2\""
     def sentence
-      return "#{subject} #{predicate}" unless @errors
+      whole = code == :check && !predicate.start_with?("must ")
+      return whole && root? ? predicate : "#{subject}#{":" if whole} #{predicate}" unless @errors
 
       "#{@errors.size} errors: #{@errors.first(3).map(&:sentence).join("; ")}#{"; ..." if @errors.size > 3}"
     end
@@ -296,7 +301,7 @@ module Manypack
     protected
 
     def detail
-      { code: code, path: path, pointer: pointer, expected: expected, got: got, member: field, message: predicate }
+      { code: code, path: path, pointer: pointer, expected: expected, got: got, member: member, message: predicate }
     end
 
     private
@@ -306,8 +311,12 @@ module Manypack
     HAVE = %i[length unique].freeze
     private_constant :STEP, :HAVE
 
+    def root?
+      path.nil? || path == "$"
+    end
+
     def subject
-      path.nil? || path == "$" ? "the value" : Excerpt.of(path.delete_prefix("$").delete_prefix("."))
+      root? ? "the value" : Excerpt.of(path.delete_prefix("$").delete_prefix("."))
     end
 
     # The sentence without its subject.
@@ -317,7 +326,8 @@ module Manypack
       return "is not valid" unless expected
 
       verbs = HAVE.include?(code) ? %w[have has] : %w[be is]
-      "must #{verbs[0]} #{expected}#{", #{verbs[1]} #{got}" if got}"
+      wanted = "#{verbs[0]} #{expected}".sub("be a match of", "match")
+      "must #{wanted}#{", #{verbs[1]} #{got}" if got}"
     end
 
     # Returns a key in a path without its escapes, or nil if it is no text.

@@ -121,7 +121,7 @@ module Manypack
       "Parallel." => { "new" => "Manypack::Parallel.map(bytes, ractors: 4) { |object| ... } needs no object" },
       "RecordError" => {
         "actual received" => "got says in words what is there, and expected what should be",
-        "member attribute" => "field is the name of the member, and details have it of each error",
+        "attribute" => "member is its name, and details have it of each error",
         "messages full_messages sentences" => "errors.map(&:sentence), or the message: in details",
         "to_h as_json" => "details has a Hash of each error", "problem" => "Manypack::Rack.problem(error)"
       },

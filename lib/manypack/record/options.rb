@@ -184,20 +184,23 @@ module Manypack
       end
 
       # Raises ArgumentError for a default value that a message could not have in that place. nil says that nothing was
-      # there, and what cannot be packed alone, without the Codec of the Record, is not known. Of objects with Records
-      # in them only the classes are checked, because loading would call initialize, which may do more than build.
+      # there, and what cannot be packed alone, without the Codec of the Record, is not known. Loading would call
+      # initialize, which may do more than build; so of objects of classes with Records only the class is checked.
       def check_type(member, type, value)
         return if value.nil? || ABSENT.equal?(value) || Options.called?(value)
 
-        bytes = type.dump(value, check: false)
-        container = %i[map array].include?(View.new(bytes).type)
-        type.load(bytes) unless container && Type.const_get(:Spec).records?(type.spec)
+        bytes = packed(type, value)
+        bytes.nil? || Type.const_get(:Spec).records?(type.spec) ? type.from(value) : type.load(bytes)
       rescue RecordError, EncodeError::TypeError => error
-        return if error.cause # code of the class raised it
-
         raise ArgumentError, "the default of #{member} is of another type: #{error.message}", cause: nil
       rescue Error, ArgumentError
         nil
+      end
+
+      def packed(type, value)
+        type.dump(value, check: false)
+      rescue EncodeError::NoMethodError
+        nil # the Codec of the Record may know its class
       end
 
       # Returns a frozen copy. An object with +call+ that Ractors cannot share is returned as it is: then the Record is

@@ -121,7 +121,7 @@ module Manypack
     # Returns the same type with a condition that its objects must meet, for what no constraint says. The block gets the
     # loaded value; of a Record the object, so that it can compare fields.
     #
-    # message:: what the error says, as in "must be even"
+    # message:: what the error says, as in "must be even", or a whole sentence such as "from must be before to"
     #
     # An object for which the block returns nil or false is refused with a RecordError, and so is one for which it
     # raises a StandardError, which is then the +cause+. Ractors can share the Type if they can share the block, as with

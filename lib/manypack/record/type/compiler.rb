@@ -36,7 +36,7 @@ module Manypack
       end
 
       def recursive(level, spec)
-        @around << [Recursion.new(level), @nodes.size, {}]
+        @around << [Recursion.new(level, spec), @nodes.size, {}]
         add(spec).tap { @around.pop }
       end
 
@@ -49,7 +49,17 @@ module Manypack
       end
 
       def node(spec)
-        { kind: spec[0], words: Spec.words(spec), expected: Expected.of(spec), parts: [], **details(spec) }
+        { kind: spec[0], words: Spec.words(spec), expected: Expected.of(resolved(spec)), parts: [], **details(spec) }
+      end
+
+      # Returns a union with what the names in it mean.
+      def resolved(spec)
+        return spec if spec[0] != :union
+
+        Spec.any(spec[1].map do |one|
+          place = place_of(one[1]) if one[0] == :name
+          place ? @around[place][0].spec : Spec.inner(one)
+        end)
       end
 
       def details(spec)
@@ -62,7 +72,7 @@ module Manypack
         when :enum then { objects: one }
         when :list then { parts: [add(one)] }
         when :tuple then { parts: one.map { |part| add(part) } }
-        when :ruled then { parts: [add(one)], rules: Rules.nodes(one, two) }
+        when :ruled then { parts: [add(one)], rules: Rules.nodes(one, two, around, @member) }
         when :map then { parts: [add(one), add(two)] }
         when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
         when :tagged then tagged(one, two, *spec.drop(3))
@@ -172,10 +182,14 @@ module Manypack
 
       def named(name)
         meant(name) || place do
-          record = @around.reverse.map(&:first).find { |one| one.is_a?(Record) }
-          @strangers << [name, record, @member].freeze if record && name.is_a?(::Symbol)
+          @strangers << [name, around, @member].freeze if around && name.is_a?(::Symbol)
           { kind: :unnamed, words: unnamed(name), parts: [] }
         end
+      end
+
+      # Returns the innermost Record around a type, or nil.
+      def around
+        @around.reverse_each.map(&:first).find { |one| one.is_a?(Record) }
       end
 
       def unnamed(name)
@@ -243,10 +257,14 @@ module Manypack
 
       def field(record, member, keys, slot)
         into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
-        @member = member
         { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
           **default(record, member), **record.instance_exec { @presence.field(member, default(member)) },
-          part: add(record.types[member].spec) }
+          part: part(member, record.types[member].spec) }
+      end
+
+      def part(member, spec)
+        outer, @member = @member, member
+        add(spec).tap { @member = outer }
       end
 
       def default(record, member)

@@ -71,8 +71,8 @@ module Manypack
       # dump:: what makes a value of an object; without it, the Type only loads
       #
       # Where +load+ raises a StandardError, or returns no object of the class, the value is refused with a RecordError,
-      # whose +cause+ is that error. Ractors can share the Type if they can share both. Raises ArgumentError without
-      # +load+, and for anything that is no class, no type or cannot be called.
+      # whose +cause+ is that error. So is an object for which +dump+ raises one. Ractors can share the Type if they can
+      # share both. Raises ArgumentError without +load+, and for anything that is no class, no type or cannot be called.
       #
       #   Cents = Struct.new(:count)
       #   CENTS = Manypack::Type.via(Cents, Integer, load: ->(count) { Cents.new(count) }, dump: ->(one) { one.count })

@@ -74,9 +74,11 @@ module Manypack
           kind == :ruled ? [:ruled, one, [*rules, rule]] : [:ruled, spec, [rule]]
         end
 
-        # Returns the nodes for C of the rules of a spec.
-        def nodes(spec, rules)
-          rules.map { |rule| { kind: rule[0], code: rule[0], words: words(rule, spec), **details(*rule) } }
+        # Returns the nodes for C of the rules of a spec. The Record around it, and its member, are for errors.
+        def nodes(spec, rules, record = nil, member = nil)
+          rules.map do |rule|
+            { kind: rule[0], code: rule[0], words: words(rule, spec), record: record, member: member, **details(*rule) }
+          end
         end
 
         # Returns what a rule expects, in words.

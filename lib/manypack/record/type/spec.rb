@@ -13,7 +13,7 @@
 module Manypack
   class Type
     # A recursive type around others, known by the number of its level.
-    Recursion = Struct.new(:level, :definition) do # :nodoc:
+    Recursion = Struct.new(:level, :spec) do # :nodoc:
       def named?(name)
         name == level
       end
@@ -87,7 +87,11 @@ module Manypack
         end
 
         def any_of(types)
-          specs = types.flat_map { |type| alternatives(of(type)) }.uniq
+          any(types.map { |type| of(type) })
+        end
+
+        def any(specs)
+          specs = specs.flat_map { |spec| alternatives(spec) }.uniq
           specs.size == 1 ? specs[0] : [:union, specs]
         end
 
