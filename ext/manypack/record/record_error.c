@@ -144,6 +144,23 @@ got_at(mp_loader *l, const uint8_t *at)
     }
 }
 
+/* How many elements, pairs or bytes there are; a text itself. */
+static VALUE
+got_size(mp_loader *l, const uint8_t *at)
+{
+    VALUE size = rb_utf8_str_new(NULL, 0);
+    mp_head head;
+
+    if (l->given != Qundef) {
+        if (RB_TYPE_P(l->given, T_ARRAY)) append_number(size, "", (size_t)RARRAY_LEN(l->given));
+        else if (RB_TYPE_P(l->given, T_HASH)) append_number(size, "", RHASH_SIZE(l->given));
+    } else if (mp_head_read(at, l->d.end, &head) == MP_OK &&
+               (head.kind == MP_ARRAY || head.kind == MP_MAP || head.kind == MP_BIN)) {
+        append_number(size, "", head.n);
+    }
+    return RSTRING_LEN(size) ? size : got_at(l, at);
+}
+
 /* --- what is there, if it is no bytes ------------------------------------------------------------------ */
 
 static VALUE
@@ -567,7 +584,7 @@ mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *
     }
     if (rule->kind == MP_RULE_VIA && !rule->min) fault.reason = words_of("is not valid"); /* names no class of ours */
     else fault.expected = rule->words;
-    fault.got = got_at(l, at);
+    fault.got = rule->kind == MP_RULE_LENGTH ? got_size(l, at) : got_at(l, at);
     words = joined(words_of("expected"), " ", rule->words);
     fail(l, &fault, joined(words, ", got ", shown(l, at)), l->field, at);
 }

@@ -325,9 +325,10 @@ module Manypack
       return "is #{code}" if %i[missing unknown].include?(code)
       return "is not valid" unless expected
 
-      verbs = HAVE.include?(code) ? %w[have has] : %w[be is]
-      wanted = "#{verbs[0]} #{expected}".sub("be a match of", "match")
-      "must #{wanted}#{", #{verbs[1]} #{got}" if got}"
+      wanted = "must #{HAVE.include?(code) ? "have" : "be"} #{expected}".sub("be a match of", "match")
+      return wanted if got.nil? || code == :unique
+
+      "#{wanted}, #{code == :length && got.match?(/\A\d/) ? "has" : "is"} #{got}"
     end
 
     # Returns a key in a path without its escapes, or nil if it is no text.

@@ -58,7 +58,10 @@ module Manypack
 
         Spec.any(spec[1].map do |one|
           place = place_of(one[1]) if one[0] == :name
-          place ? @around[place][0].spec : Spec.inner(one)
+          around, = @around[place] if place
+          next around.is_a?(Recursion) ? around.definition : around.spec if around
+
+          Spec.inner(one)
         end)
       end
 

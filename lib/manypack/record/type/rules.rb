@@ -239,7 +239,7 @@ module Manypack
           return "at least #{least} #{least == 1 ? unit.chomp("s") : unit}" unless most
           return "at most #{most} #{most == 1 ? unit.chomp("s") : unit}" if least.zero?
 
-          "#{least}..#{most} #{unit}"
+          "#{least} to #{most} #{unit}"
         end
 
         UNITS = { string: "characters", text: "characters", symbol: "characters", bytes: "bytes", map: "pairs" }.freeze

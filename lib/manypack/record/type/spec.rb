@@ -13,7 +13,7 @@
 module Manypack
   class Type
     # A recursive type around others, known by the number of its level.
-    Recursion = Struct.new(:level, :spec) do # :nodoc:
+    Recursion = Struct.new(:level, :definition) do # :nodoc:
       def named?(name)
         name == level
       end
@@ -112,7 +112,7 @@ module Manypack
           when :ruled then Rules.converted_words(spec) || words(detail)
           when :map then "Hash"
           when :union then detail.map { |one| words(one) }.uniq.join(" or ")
-          when :record then detail.klass.inspect
+          when :record then detail.klass.to_s
           when :tagged
             "#{detail == :first ? "an array whose first element" : "a map whose #{detail.inspect}"} is " \
               "#{list_words(spec[2].keys.map(&:inspect))}"
