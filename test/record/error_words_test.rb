@@ -40,6 +40,9 @@ class ErrorWordsTest < Minitest::Test
     "ids must have at most 2 elements, has 3" => [Type[{ String => Type[[Integer], length: ..2] }], { "ids" => [1, 2, 3] }, :length, "/ids", nil],
     "map must have 1 pair, has 2" => [Type[{ String => Type[{ String => Integer }, length: 1] }], { "map" => { "a" => 1, "b" => 2 } }, :length, "/map", nil],
     "ids must have unique elements" => [Type[{ String => Type[[Integer], unique: true] }], { "ids" => [1, 1] }, :unique, "/ids", nil],
+    "x must be at least 2, is 1" => [Type[{ String => Type[Numeric, range: 2..] }], { "x" => 1 }, :range, "/x", nil],
+    'at must be from 2030-01-01 00:00:00 UTC and below 2031-01-01 00:00:00 UTC, is "2029-01-01T00:00:00Z"' =>
+      [Type[{ String => Type[Type.text(::Time), range: ::Time.utc(2030)...::Time.utc(2031)] }], { "at" => "2029-01-01T00:00:00Z" }, :range, "/at", nil],
     'id must be a UUID, is "x"' => [Record.new(Struct.new(:id), id: Type.uuid), { "id" => "x" }, :pattern, "/id", :id],
     "up must be null or an object, is 1" => [Record.new(Struct.new(:up), up: Type[nil, :self]), { "up" => 1 }, :type, "/up", :up],
     "[0] must be null or an array, is 1" => [Record.new(Up = Struct.new(:up), up: Type[nil, :Up]).array, [1], :type, "/0", :up],

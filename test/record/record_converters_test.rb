@@ -113,7 +113,7 @@ class RecordConvertersTest < Minitest::Test
   end
 
   def test_rules_are_of_the_converted_object
-    assert_match(/\Aexpected a value in 0\.\.1/, refusal(Type[Type.text(BigDecimal), range: 0..1], "1.01"))
+    assert_match(/\Aexpected a value from 0 to 1/, refusal(Type[Type.text(BigDecimal), range: 0..1], "1.01"))
     assert_equal Time.utc(2030), Type[Type.text(Time), range: Time.utc(2030)..].load(pack("2030-01-01T00:00:00Z"))
   end
 

@@ -77,7 +77,7 @@ class RecordRulesTest < Minitest::Test
     assert_takes Type[Numeric, range: 0..10], 0, 10, 5.5
     assert_takes Type[Integer, range: 0.5..2.5], 1, 2
     assert_takes Type[Integer, Float, range: 0..10], 10, 9.5
-    assert_match(/\Aexpected a value in 0\.\.10, got Integer 11/, refusal(Type[Numeric, range: 0..10], 11))
+    assert_match(/\Aexpected a value from 0 to 10, got Integer 11/, refusal(Type[Numeric, range: 0..10], 11))
     assert_match(/\Aexpected Integer in 10\.\., got Integer 9/, refusal(Type[Integer, range: 10..], 9))
   end
 

@@ -325,7 +325,8 @@ module Manypack
       return "is #{code}" if %i[missing unknown].include?(code)
       return "is not valid" unless expected
 
-      wanted = "must #{HAVE.include?(code) ? "have" : "be"} #{expected}".sub("be a match of", "match")
+      wanted = "must #{HAVE.include?(code) ? "have" : "be"} #{expected}"
+      wanted = wanted.sub("be a match of", "match").sub(/be a value (of )?/, "be ")
       return wanted if got.nil? || code == :unique
 
       "#{wanted}, #{code == :length && got.match?(/\A\d/) ? "has" : "is"} #{got}"

@@ -62,7 +62,6 @@ module Manypack
       def self.bounded(words)
         words.start_with?("at") ? "of #{words}" : words
       end
-      private_class_method :bounded
     end
     private_constant :Expected
   end

@@ -89,7 +89,7 @@ module Manypack
           when :pattern then three || "a match of #{one.inspect}#{" (text of at most #{two} bytes)" if two}"
           when :unique then "unique elements"
           when :multiple_of then "a multiple of #{one}"
-          when :range then "a value in #{one}"
+          when :range then "a value #{Expected.bounded(Expected.bounds(one))}"
           when :check then one
           else four || one.inspect
           end

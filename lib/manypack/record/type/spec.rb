@@ -309,7 +309,7 @@ module Manypack
         def map(types)
           if types.size != 1
             raise ArgumentError, "#{types.inspect} is no type: a Hash has one type of keys and one of values, " \
-                                 "as in {String => Integer}"
+                                 "as in {String => Integer}; a Record has members"
           end
 
           key, value = types.first
