@@ -42,8 +42,8 @@ module Manypack
     #          that number
     # pattern:: a Regexp for text, which must take linear time, as Regexp.linear_time? says, and whose counts, as in
     #           <code>\d{4}</code>, multiply to 256 at most. Ruby 3.1 and 3.2 do not say: there a group that is repeated
-    #           may contain no quantifier, nothing looks around or back, and long text is refused if the pattern has
-    #           several <code>*</code> or <code>+</code>
+    #           may contain no quantifier and no alternative, nothing looks around or back, and long text is refused if
+    #           the pattern has several <code>*</code> or <code>+</code>
     # unique:: true if no two elements of an Array may be eql?
     # multiple_of:: a number, of which a number must be a multiple; Floats are what their decimal text says
     # range:: a Range of numbers of any class, of Times, or of anything else that is Comparable

@@ -101,7 +101,7 @@ module Manypack
         if @source.match?(HARD) || @regexp.options.anybits?(Regexp::EXTENDED)
           refuse("looks around or back or has comments, so this Ruby cannot tell whether it takes linear time")
         end
-        refuse("has a quantifier in a group that is repeated, which may take more than linear time") if @nested
+        refuse("repeats a group with a quantifier or an alternative, which may take more than linear time") if @nested
         refuse("has too many alternatives") if @choices > STEPS_MAX
       end
 
