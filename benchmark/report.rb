@@ -4,7 +4,7 @@
 # from those that the page shows.
 require "erb"
 require "fileutils"
-require_relative "support/plot"
+require_relative "support/bars"
 require_relative "support/race"
 require_relative "support/results"
 require_relative "support/workload"
@@ -63,8 +63,9 @@ class Report
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze
 
-  # The contenders of the first picture, with the names of their gems.
-  SHORT = { "msgpack pool" => "msgpack", "JSON" => "json" }.freeze
+  # The contenders of the picture, with the names of their gems and their colours.
+  SHORT = { "Manypack" => ["Manypack", "#c0392b"], "msgpack pool" => ["msgpack", "#1f4e8c"],
+            "JSON" => ["json", "#f0a030"] }.freeze
 
   # folder:: where the page goes
   def initialize(results, folder)
@@ -135,31 +136,25 @@ class Report
   OWN_TABLES = ["documents", Workload::LOOKS, Workload::RECORDS].freeze
   private_constant :NEAREST, :OWN_TABLES
 
-  # Returns the label, the mean and the colour of each, Manypack first.
-  def bars(group, operation, contenders, labels = {})
-    means = contenders.map { |one| [one, @results.mean_ratio(group, operation, one)] }
-    [[Results::BASE, 1.0], *means.sort_by(&:last)].map do |one, mean|
-      [labels.fetch(one, one), mean, Plot.colour(one)]
-    end
-  end
-
-  # description:: for those who do not see the picture
-  def draw(name, title, description = title)
-    file = "#{name.tr(" ,", "-_").gsub(/[^\w-]/, "")}.svg"
-    yield Plot.new(File.join(@folder, PICTURES, file), title)
-    "![#{description}](#{PICTURES}/#{file})"
-  end
-
   # The picture of the front page: a few bars, for real documents. Returns its Markdown, or nil without those.
   def short_picture
-    operations = %w[unpack pack]
-    contenders = SHORT.keys & operations.map { |operation| @results.others("documents", operation) }.reduce(:&)
-    return if contenders.empty?
+    groups = %w[unpack pack].to_h { |operation| [operation, bars(operation)] }
+    return if groups.values.any?(&:empty?)
 
-    labels = SHORT.to_h { |one, gem| [one, "#{gem} #{stamp[:contenders][one.to_sym]}"] }
-    groups = operations.to_h { |operation| [operation, bars("documents", operation, contenders, labels)] }
     title = "Time for real documents, Manypack = 1 (shorter is faster)"
-    draw("in-short", title) { |plot| plot.bars(groups) }
+    File.write(File.join(@folder, PICTURES, "in-short.svg"), Bars.svg(title, groups))
+    "![#{title}](#{PICTURES}/in-short.svg)"
+  end
+
+  # Returns the label, the mean and the colour of each, Manypack first; none if another was not measured.
+  def bars(operation)
+    others = SHORT.keys.drop(1) & @results.others("documents", operation)
+    means = others.map { |one| [one, @results.mean_ratio("documents", operation, one)] }.sort_by(&:last)
+    means.unshift([Results::BASE, 1.0]) if means.any?
+    means.map do |one, mean|
+      gem, colour = SHORT[one]
+      [one == Results::BASE ? gem : "#{gem} #{stamp[:contenders][one.to_sym]}", mean, colour]
+    end
   end
 
   # Where Manypack takes longer than another library in every round, in whatever was measured.

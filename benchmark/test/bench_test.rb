@@ -110,14 +110,6 @@ class BenchTest < Minitest::Test
     assert_empty groups.uniq - Report::GROUPS.keys
   end
 
-  def test_every_contender_has_a_colour_of_its_own
-    labels = Contenders::BENCH.map(&:label)
-    colours = labels.map { |label| Plot.colour(label) }
-    assert_empty labels.zip(colours).reject(&:last)
-    assert_equal labels.size, colours.uniq.size
-    assert_equal Plot.colour("msgpack"), Plot.colour("msgpack, 4 threads")
-  end
-
   def test_the_report_shows_a_loss_wherever_it_is
     cases = [%w[messages pack], %w[messages unpack], ["ext types", "restore"], %w[start start], ["streams", "each"]]
     cases.each do |group, operation|
