@@ -53,7 +53,7 @@ class StyleTest < Minitest::Test
     files = Dir.glob("{benchmark,tools,rakelib}/**/*", base: ROOT).map { |path| File.join(ROOT, path) }.select { |path| File.file?(path) }
     sizes = files.map { |path| File.foreach(path).count }
     assert_operator sizes.size, :>, 30
-    assert_operator sizes.sum, :<=, 6_570, "lines of benchmark/, tools/ and rakelib/"
+    assert_operator sizes.sum, :<=, 6_520, "lines of benchmark/, tools/ and rakelib/"
   end
 
   def test_the_wire_table_is_what_its_generator_writes
