@@ -53,11 +53,29 @@ class FromJsonSchemaTest < Minitest::Test
       { "properties" => { "a" => true }, "required" => ["b"] } => "#/required: ", { "type" => "number", "minimum" => "1" } => "#/minimum: ",
       { "$ref" => "https://example.com/schema" } => "#/$ref: ", { "$ref" => 5 } => "#/$ref: ", { "enum" => "a" } => "#/enum: ", { "anyOf" => {} } => "#/anyOf: ",
       { "properties" => { "a" => true }, "required" => "a" } => "#/required: ", { "properties" => { 1 => true } } => "#/properties: ",
-      { "type" => "number", "minimum" => 5, "maximum" => 1 } => "#: no number" }.each do |schema, start|
+      { "type" => "number", "minimum" => 5, "maximum" => 1 } => "#: no number", { "$ref" => "#".encode("UTF-16LE") } => "#/$ref: ",
+      { "anyOf" => [{ "type" => "null", "not" => {} }] } => "#/anyOf/0/not: " }.each do |schema, start|
       error = assert_raises(ArgumentError, schema.inspect) { type(schema) }
       assert error.message.start_with?(start), error.message
     end
     assert_raises(TypeError) { type(nil) }
+  end
+
+  def test_counts_and_references_of_tagged_arrays_are_checked
+    first = { "type" => "array", "prefixItems" => [{ "const" => 1 }], "minItems" => 1 }
+    [[], {}, "1", true, -1, Float::INFINITY].product(%w[minItems maxItems]) do |count, keyword|
+      error = assert_raises(ArgumentError) { type({ "oneOf" => [{ **first, keyword => count }] }) }
+      assert error.message.start_with?("#/oneOf"), error.message
+    end
+    error = assert_raises(ArgumentError) { type({ "oneOf" => [{ **first, "$ref" => {} }] }) }
+    assert error.message.start_with?("#/oneOf/0"), error.message
+  end
+
+  def test_names_are_text
+    ["\xff", "a".encode("UTF-16LE")].each do |name|
+      assert_raises(TypeError) { type({ name => 1 }) }
+      assert_raises(ArgumentError) { type({ "properties" => { name => true } }) }
+    end
   end
 
   def test_constraints_are_those_of_types

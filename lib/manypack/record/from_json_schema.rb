@@ -96,7 +96,7 @@ module Manypack
 
       def check_schema(schema, pointer)
         refuse("nothing is valid there", pointer) if schema == false
-        unless schema.is_a?(Hash) && schema.each_key.all?(String)
+        unless schema.is_a?(Hash) && schema.each_key.all? { |name| text?(name) }
           raise ::TypeError, "a JSON Schema is a Hash with String keys, got #{of_what(schema)} at #{shortened(pointer)}"
         end
 
@@ -105,7 +105,7 @@ module Manypack
       end
 
       def of_what(schema)
-        schema.is_a?(Hash) ? "one with the key #{schema.keys.grep_v(String)[0].inspect}" : schema.class
+        schema.is_a?(Hash) ? "one with the key #{schema.keys.find { |name| !text?(name) }.inspect}" : schema.class
       end
 
       # Returns true for what belongs to the types beside it.
@@ -420,7 +420,7 @@ module Manypack
       end
 
       def check_members(properties, required, pointer)
-        known = properties.is_a?(Hash) && !properties.empty? && properties.each_key.all?(String)
+        known = properties.is_a?(Hash) && !properties.empty? && properties.each_key.all? { |name| text?(name) }
         refuse("expected a Hash with properties", "#{pointer}/properties") unless known
 
         extra = required.find { |name| !properties.key?(name) }
@@ -486,7 +486,7 @@ module Manypack
         end
         made = any(parts, pointer)
         told = schemas.map { |schema| schema.is_a?(Hash) ? schema["not"] : nil }
-        return made if told.none? || told == written.others(Spec.of(made)[1].map { |_, record| record })
+        return made if told.none? || told == written.others(alternatives(made).map { |_, record| record })
 
         refuse("no Type can express that", "#{pointer}/#{told.index { |one| one }}/not")
       end
@@ -498,10 +498,16 @@ module Manypack
         union = tagged(schemas, pointer) and return union
 
         made = of_anyof(schemas, pointer, only)
-        specs = Spec.of(made).then { |spec| spec[0] == :union ? spec[1] : [spec] }
+        specs = alternatives(made)
         return made if schemas.size == specs.size && apart?(specs)
 
         refuse("a value may be valid for two, which no Type refuses: anyOf allows that", pointer)
+      end
+
+      # Returns the specs of the alternatives of a type, which may be one.
+      def alternatives(type)
+        spec = Spec.of(type)
+        spec[0] == :union ? spec[1] : [spec]
       end
 
       # Returns true if no value is of two specs, or if they are Records that their members tell apart.
@@ -538,8 +544,8 @@ module Manypack
         tag = constants[0].keys.find { |key| tag?(key, constants) && others(key, constants, schemas) } or return
 
         types = constants.each_with_index.select { |one, _| one.key?(tag) }.to_h do |one, i|
-          reference = schemas[i]["$ref"]
-          [one[tag], choice(targets[i], tag, reference || "#{pointer}/#{i}")]
+          place = targets[i].equal?(schemas[i]) ? "#{pointer}/#{i}" : schemas[i]["$ref"]
+          [one[tag], choice(targets[i], tag, place)]
         end
         rest = others(tag, constants, schemas)
         rest = rest.transform_values { |schema, *place| type(schema, [pointer, *place].join("/")) }
@@ -549,8 +555,8 @@ module Manypack
       def constants(schema)
         return {} unless schema.is_a?(Hash)
 
-        first = schema["prefixItems"]
-        return { first: first[0]["const"] } if first.is_a?(Array) && constant?(first[0]) && schema["minItems"].to_i > 0
+        first, least = schema.values_at("prefixItems", "minItems")
+        return { first: first[0]["const"] } if first.is_a?(Array) && constant?(first[0]) && number?(least) && least >= 1
         return {} unless schema["properties"].is_a?(Hash) && schema["required"].is_a?(Array)
 
         schema["properties"].slice(*schema["required"]).select { |_, one| constant?(one) }
@@ -595,7 +601,8 @@ module Manypack
       def first_choice(schema, pointer)
         rest = { **schema, "prefixItems" => schema["prefixItems"].drop(1), "minItems" => schema["minItems"] - 1 }
         refuse_others(rest, %w[type prefixItems minItems maxItems items], pointer)
-        elements({ **rest, **(rest["maxItems"] ? { "maxItems" => rest["maxItems"] - 1 } : {}) }, "#{pointer}.array")
+        most = bound(rest, "maxItems", pointer)
+        elements({ **rest, **(most ? { "maxItems" => most - 1 } : {}) }, "#{pointer}.array")
       end
 
       # --- references ---------------------------------------------------------------------------------------
@@ -662,7 +669,7 @@ module Manypack
 
       # Returns the schema at a pointer, or nil.
       def looked_up(reference)
-        return unless reference.is_a?(String) && reference.valid_encoding? && reference.match?(%r{\A#(?:/|\z)})
+        return unless text?(reference) && reference.match?(%r{\A#(?:/|\z)})
 
         reference.split("/").drop(1).reduce(@root) do |schema, step|
           step = step.gsub(/(?:%\h\h)+/) { |bytes| [bytes.delete("%")].pack("H*").force_encoding(Encoding::UTF_8) }
@@ -709,6 +716,8 @@ module Manypack
       end
 
       # --- errors -------------------------------------------------------------------------------------------
+
+      def text?(name) = name.is_a?(String) && name.encoding.ascii_compatible? && name.valid_encoding?
 
       def list(value, pointer)
         value.is_a?(Array) ? value : refuse("expected an Array, got #{value.inspect}", pointer)
