@@ -242,7 +242,7 @@ changes_p(const mp_options *options)
 }
 
 /*
- * An object for a type that takes anything: the object itself or,  where the options ask for something, as the packed
+ * An object for a type that takes anything: the object itself or, where the options ask for something, as the packed
  * object is unpacked.
  */
 static VALUE
@@ -423,7 +423,7 @@ same_text_p(const mp_field *field, VALUE key)
            memcmp(RSTRING_PTR(key), written->packed + written->head, (size_t)RSTRING_LEN(key)) == 0;
 }
 
-/* Finds the field of a key. Most Hashes  have keys in the members' order. */
+/* Finds the field of a key. Most Hashes have keys in the members' order. */
 MP_INLINE uint32_t
 field_of(record_pairs *pairs, VALUE key)
 {

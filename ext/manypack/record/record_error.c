@@ -195,7 +195,7 @@ given_text(VALUE object)
     }
 }
 
-/* Describes a key. A str is shown without  the word "str", because most keys are strs. */
+/* Describes a key. A str is shown without the word "str", because most keys are strs. */
 static VALUE
 key_text(mp_loader *l, const uint8_t *at)
 {

@@ -34,7 +34,7 @@ void mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at
 /* The same for a map whose tag, at `at`, is not known, or that has none: then `at` is the map. */
 void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at);
 
-/* The object breaks a rule. error is  the StandardError that user code raised, or 0. */
+/* The object breaks a rule. error is the StandardError that user code raised, or 0. */
 void mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *at);
 
 /* A required field is missing in the map whose head is at `at`, or in the array, where it would be that element. */
