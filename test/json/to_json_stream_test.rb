@@ -55,10 +55,15 @@ class ToJSONStreamTest < Minitest::Test
       out = StringIO.new
       error = assert_raises(Manypack::DecodeError) { Manypack.to_json(StringIO.new(whole + bad.b), out) }
       assert_includes error.message, words
-      assert_includes error.message, "(2 messages before it are written)"
+      assert_match(/, after 2 whole messages\z/, error.message)
       assert_operator error.offset, :>=, whole.bytesize
       assert_equal "[1]\n[1]\n", out.string
     end
+  end
+
+  def test_an_error_after_one_message_counts_one
+    error = assert_raises(Manypack::DecodeError) { Manypack.to_json(StringIO.new("\x01\xC1".b), StringIO.new) }
+    assert_match(/, after 1 whole message\z/, error.message)
   end
 
   def test_a_stream_of_any_length_takes_little_memory

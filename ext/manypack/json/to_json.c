@@ -53,6 +53,10 @@ raise_refused(const mp_json_writer *w, mp_status status, mp_blame blame)
     if (status == MP_E_JSON) {
         mp_raise_not_in_json(words_for(w, blame.at), blame.origin + (size_t)(blame.at - blame.start), blame.message);
     }
+    if (status == MP_E_DUPLICATE_KEY) {
+        mp_raise_malformed("a map has the same key twice; allow_duplicate_key: true writes both",
+                           blame.origin + (size_t)(blame.at - blame.start), blame.message);
+    }
     mp_raise_status(status, blame);
 }
 

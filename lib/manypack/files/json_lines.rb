@@ -35,7 +35,8 @@ module Manypack
         flush
       rescue DecodeError => error
         flush
-        raise error.exception("#{error.message} (#{@lines} messages before it are written)"), cause: error.cause
+        words = "#{error.message}, after #{@lines} whole message#{"s" if @lines != 1}"
+        raise error.exception(words), cause: error.cause
       end
 
       private
