@@ -207,7 +207,7 @@ class UnknownOptionsTest < Minitest::Test
       message = outcome(ways.first, { as: :view })
       next unless message.start_with?("unknown option as")
 
-      ["Manypack.unpack", "record.load(bytes)", "view.as(record)", "record.dump(object)"].each { |words| assert_includes message, words, ways.first }
+      ["Manypack.unpack", "record.load(bytes)", "view.as(record)", "record.dump(object)", "record.load_json(text)"].each { |words| assert_includes message, words, ways.first }
     end
     ['Manypack.dig("", 0, **OPTIONS)', 'Manypack::View.new("", **OPTIONS)', "Manypack.pack(1, OPTIONS)"].each { |way| assert_match(/\Aunknown option as; as: is an option of/, outcome(way, { as: :view })) }
   end

@@ -185,6 +185,7 @@ class RecordTypesTest < Minitest::Test
     assert_match(/\AType\[\] takes types and the constraints length, pattern, unique, multiple_of, range, got max:; a Range such as 1..10 bounds numbers, length: 1..10/, error.message)
     assert_raises(ArgumentError) { Type[String, min: 1, max: 5] }
     assert_match(/:max is no type of keys; String, /, assert_raises(ArgumentError) { box({ max: 5 }) }.message)
+    assert_match(/; a map with members of its own is another Record\z/, assert_raises(ArgumentError) { box({ id: Integer }) }.message)
     assert_equal Type[{ String => Integer }], Type[String => Integer]
     assert_equal Type[nil, { %w[a b] => Integer }], Type[nil, %w[a b] => Integer]
   end

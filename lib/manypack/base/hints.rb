@@ -169,7 +169,8 @@ module Manypack
         "as record" =>
           "as: is an option of Manypack.unpack, load_file, foreach and split, of Manypack::Parallel and of " \
           "Manypack::Unpacker.new; record.load(bytes) and view.as(record) read by a Record, record.dump(object) " \
-          "packs by it, and after record.attach all packing does",
+          "packs by it, and after record.attach all packing does; record.load_json(text) and record.foreach_json(io) " \
+          "read JSON",
         "strict" => "unknown: :raise refuses unknown keys of a Record; utf8: :strict and duplicate_keys: :error are " \
                     "strict about bytes",
         "io path file" => "pass it as an argument"

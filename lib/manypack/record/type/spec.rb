@@ -316,7 +316,8 @@ module Manypack
           key_spec = key.is_a?(::Symbol) ? [:name, key] : of(key)
           unless KEYS.include?(key_spec[0] == :ruled ? key_spec[1][0] : key_spec[0])
             raise ArgumentError, "#{types.inspect} is no type: #{key.inspect} is no type of keys; String, Symbol, " \
-                                 "Integer, Ranges of Integers and enums are, as in {String => Integer}"
+                                 "Integer, Ranges of Integers and enums are, as in {String => Integer}" \
+                                 "#{"; a map with members of its own is another Record" if key.is_a?(::Symbol)}"
           end
 
           [:map, key_spec, of(value)]
