@@ -349,6 +349,12 @@ class CompatibilityTest < Minitest::Test
     assert_equal ["$"], Type[Time].incompatibilities(Type[Time]).map(&:path)
   end
 
+  def test_a_description_names_a_struct_with_keywords_as_it_does_a_data
+    klass = Struct.new(:a, keyword_init: true)
+    klass.define_singleton_method(:name) { "Sale" }
+    assert_equal "Sale", Record.new(klass, a: Integer).description["nodes"][0]["words"]
+  end
+
   def test_a_description_is_data
     description = Record.union("type", 1 => USER, else: Manypack::View).description
     assert_equal description, Manypack.unpack(Manypack.pack(description))

@@ -144,7 +144,7 @@ module Manypack
 
       def record_node(record)
         fields = super.fetch(:fields).map { |field| described_field(record, field) }
-        words = "#{record.klass.inspect}#{" as an array" if record.form == :array}"
+        words = "#{record.klass.name || record.klass.inspect}#{" as an array" if record.form == :array}"
         { "kind" => "record", "words" => words, "form" => record.form == :array ? "array" : "map",
           "unknown" => record.unknown.is_a?(Hash) ? "into" : record.unknown.name,
           "own_tag" => record.instance_variable_get(:@tag_key), "fields" => fields,

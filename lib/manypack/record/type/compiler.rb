@@ -248,8 +248,9 @@ module Manypack
       def record_node(record)
         build, slots = %i[@build @arguments].map { |name| record.instance_variable_get(name) }
         fields = record.keys.map { |member, keys| field(record, member, keys, slots.index(member)) }
-        { kind: :record, words: record.klass.inspect, expected: Expected.of([:record, record]), parts: [],
-          fields: fields, key_count: fields.sum { |field| field[:dump_only] ? 0 : field[:keys].size },
+        words = record.klass.name || record.klass.inspect
+        { kind: :record, words: words, expected: Expected.of([:record, record]), parts: [], fields: fields,
+          key_count: fields.sum { |field| field[:dump_only] ? 0 : field[:keys].size },
           dump_only_count: fields.sum { |field| field[:dump_only] ? field[:keys].size : 0 },
           record: record, class: record.klass,
           reader: record.lazy_class, own_tag: record.instance_variable_get(:@tag_key),
