@@ -81,6 +81,7 @@ class PathTest < Minitest::Test
     assert_same path, Path.from(path)
     assert_raises(TypeError) { Path.from(1) }
     ["a b", "[99999999999999999999:]", "[:99999999999999999999]", "a[?@.0]", "$[?@.a=='\\x']"].each { |text| assert_raises(ArgumentError, text) { Path.from(text) } }
+    assert_match(/\Aa path starts with \$; Path\.from takes one without\n/, assert_raises(ArgumentError) { Path.new("a.b") }.message)
   end
 
   # Each is written so that the parser reads the same again.

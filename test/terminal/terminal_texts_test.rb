@@ -140,7 +140,7 @@ class TerminalTextsTest < Minitest::Test
   end
 
   def test_wrong_headers_of_csv
-    { "a,,b\n1,2,3\n" => "1: column 2 has no name", "\n\na,\n" => "3: column 2 has no name", "\na,b\n1,2,3\n" => "3: 3 cells, but 2 column names",
+    { "a,,b\n1,2,3\n" => "1: column 2 has no name", "\n\na,\n" => "3: column 2 has no name", "\na,b\n1,2,3\n" => "3: 3 cells, but 2 column names", "a\n1,2\n" => "2: 2 cells, but 1 column name",
       "a,b,a\n" => "1: two columns are called a",
       "\na\xff\n".b => "2: invalid byte sequence in UTF-8", "\na\0\n1\n" => "2: a zero byte in the name of a column; is it UTF-16?" }.each do |text, message|
       assert_equal [[], "manypack: stdin:#{message}\n", 1], packed(text, from: "csv")

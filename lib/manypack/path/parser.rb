@@ -70,7 +70,7 @@ module Manypack
       end
 
       def steps
-        skip("$") or expected("a path starts with $")
+        skip("$") or expected("a path starts with $; Path.from takes one without")
         steps = segments
         expected(after_segments) if @at < @bytes.bytesize
         steps

@@ -175,7 +175,9 @@ module Manypack
       end
 
       def hash_of(names, cells)
-        raise ArgumentError, "#{cells.size} cells, but #{names.size} column names" if cells.size > names.size
+        if cells.size > names.size
+          raise ArgumentError, "#{cells.size} cells, but #{names.size} column name#{"s" if names.size != 1}"
+        end
 
         names.zip(cells).to_h { |name, cell| [text(name), text(cell)] }
       end
