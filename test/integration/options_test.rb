@@ -28,7 +28,7 @@ class OptionsTest < Minitest::Test
   end
 
   def self.received(bytes, **options)
-    env = { body: bytes, response_headers: { "Content-Type" => "application/msgpack" }, response: nil }
+    env = Faraday::Env.from(status: 200, body: bytes, response_headers: { "Content-Type" => "application/msgpack" })
     Manypack::Faraday::Response.new(**options).on_complete(env)
     env[:body]
   end
@@ -137,7 +137,9 @@ class OptionsTest < Minitest::Test
   ENCODING.each do |name, front|
     define_method("test_every_option_of_packing_has_its_effect_on_#{name}") do
       PACKED.each do |option, (value, object)|
-        unless name == "ActiveSupport::CacheCoder" && %i[timestamp default].include?(option) # every object has an ext type there
+        next if name == "ActiveSupport::CacheCoder" && option == :default # cache_coder_test says why it is refused
+
+        unless name == "ActiveSupport::CacheCoder" && option == :timestamp # every object has an ext type there
           refute_equal outcome(front, object), outcome(front, object, option => value), "#{option} of #{name}"
         end
         assert_equal outcome(front, object, option => value), outcome(front, object, codec: codec_for(name, option => value)), option
@@ -170,7 +172,7 @@ class OptionsTest < Minitest::Test
       Manypack::DefaultFactory.register_type(99, Point, packer: ->(point) { point.x.chr }, unpacker: ->(body) { Point.new(body.ord) })
       body = "\x81\xA1k\xD4\x63\x05".b
       object = { "k" => Point.new(5) }
-      env = { body: body, response_headers: { "Content-Type" => "application/msgpack" } }
+      env = Faraday::Env.from(status: 200, body: body, response_headers: { "Content-Type" => "application/msgpack" })
       fronts[Manypack::Faraday::Response].on_complete(env)
       sent = { body: object, request_headers: {} }
       fronts[Manypack::Faraday::Request].on_request(sent)
