@@ -48,11 +48,14 @@ mp_choices_free(mp_choices *choices)
 uint64_t *
 mp_choices_begin(const mp_choices *choices, mp_choices_state *found)
 {
-    size_t size = choices->size * sizeof(uint64_t);
+    size_t words = choices->size;
 
     found->memory = 0;
-    found->state = size > sizeof(found->few) ? rb_alloc_tmp_buffer(&found->memory, (long)size) : found->few;
-    memcpy(found->state, choices->start, size);
+    found->state = found->few;
+    if (words > sizeof(found->few) / sizeof(uint64_t)) {
+        found->state = rb_alloc_tmp_buffer2(&found->memory, (long)words, sizeof(uint64_t));
+    }
+    memcpy(found->state, choices->start, words * sizeof(uint64_t));
     return found->state;
 }
 
