@@ -37,7 +37,6 @@ require_relative "manypack/codec/lenient"
 require_relative "manypack/codec/symbol"
 require_relative "manypack/codec/bigint"
 require_relative "manypack/codec/time"
-require_relative "manypack/codec/common_types"
 require_relative "manypack/files"
 require_relative "manypack/base/absent"
 require_relative "manypack/json"
@@ -46,15 +45,18 @@ require_relative "manypack/path"
 require_relative "manypack/parallel"
 
 module Manypack
-  # Whatever a message or an error needs is loaded above, because at that moment no file may be in reach. A program
-  # itself calls for the rest, which takes longer to load and is of no use to most. A comment in Parallel says why the
-  # paths are absolute, and why everything is loaded at once before Ruby 4.0.
+  # Whatever a message or an error about it needs is loaded above, because at that moment no file may be in reach. A
+  # program itself calls for the rest, which takes longer to load and is of no use to most. A comment in Parallel says
+  # why the paths are absolute, and why everything is loaded at once before Ruby 4.0.
   autoload :Type, File.join(__dir__, "manypack/record") # defines all four
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :Incompatibility, File.join(__dir__, "manypack/record")
+  autoload :CommonTypes, File.join(__dir__, "manypack/codec/common_types")
+  private_constant :CommonTypes
 
-  # Loads what is otherwise loaded on first use: Record, Type, Parallel, and zlib if this Ruby has it.
+  # Loads what is otherwise loaded on first use: Record, Type, Parallel, the parser of paths, hints in errors about
+  # calls, and zlib if this Ruby has it.
   # A program calls it before it forks, calls Dir.chroot, or drops its privileges, and before handlers of signals that
   # use any of these. Returns nil. Nothing that Manypack raises about a message needs it.
   #
@@ -66,7 +68,8 @@ module Manypack
   end
 
   def self.load_lazy_constants
-    [Record, Parallel.const_get(:Run)]
+    { self => %i[Record CommonTypes], Files => %i[Compressed JSONLines], Hints => %i[TABLE], Parallel => %i[Run],
+      Path => %i[Text Pattern Parser] }.each { |owner, names| names.each { |name| owner.const_get(name) } }
   end
   private_class_method :load_lazy_constants
   load_lazy_constants unless defined?(Ractor::Port)

@@ -107,6 +107,9 @@ module Manypack
 
   # Opens files by their names, and makes the Unpackers that read them.
   module Files # :nodoc:
+    autoload :Compressed, File.join(__dir__, "files/compressed")
+    autoload :JSONLines, File.join(__dir__, "files/json_lines")
+
     # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
     MAX_DEPTH = 100_000
 
@@ -199,6 +202,3 @@ module Manypack
   end
   private_constant :Files
 end
-
-require_relative "files/compressed"
-require_relative "files/json_lines"

@@ -33,6 +33,11 @@ module Manypack
     include Guesses
     extend Guesses
 
+    autoload :Text, File.join(__dir__, "path/text")
+    autoload :Pattern, File.join(__dir__, "path/pattern")
+    autoload :Parser, File.join(__dir__, "path/parser")
+    private_constant :Text, :Pattern, :Parser
+
     # Every element or value: the step <code>[*]</code>.
     #
     #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
@@ -376,6 +381,3 @@ end
 
 require_relative "path/all"
 require_relative "path/function"
-require_relative "path/text"
-require_relative "path/pattern"
-require_relative "path/parser"

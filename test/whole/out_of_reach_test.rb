@@ -19,36 +19,43 @@ class OutOfReachTest < Minitest::Test
     CODEC = FACTORY.codec
   RUBY
 
-  USES = [
-    'Manypack.unpack("\x01\x02")', 'Manypack.unpack("{\"a\": 1}")', 'Manypack.unpack("")', 'Manypack.unpack("\xC1")',
-    'Manypack.unpack("\x93\x01")', 'Manypack.unpack("\xD4\x05a")', 'Manypack.unpack("\x91" * 200)', 'Manypack.unpack("\x01", max_bytes: 0)',
+  # What needs no file.
+  MESSAGES = [
+    'Manypack.unpack("\x01\x02")', 'Manypack.unpack("{\"a\": 1}")', 'Manypack.unpack("")', 'Manypack.unpack("\xC1")', 'Manypack.unpack("\x93\x01")',
+    'Manypack.unpack("\xD4\x05a")', 'Manypack.unpack("\x91" * 200)', 'Manypack.unpack("\x01", max_bytes: 0)',
     'Manypack.unpack("\x93\x01\x02\x03", max_array_size: 1)', "Manypack.unpack(1)", 'Manypack.unpack("\x01", max_byte: 3)',
-    'Manypack.unpack("\x01", date: true)', 'Manypack.unpack("\x01", timeout: 1)', 'CODEC.unpack("\xD4\x03a")',
-    "Manypack.pack(Object.new)", "Manypack.pack(1r)", "Manypack.pack(1 << 64)", "Manypack.pack(:a, canonicel: true)",
-    "Manypack.pack([[[1]]], max_depth: 2)", "Manypack.dig_many(MAP, '$.id')",
-    'Manypack.split("\x01\x02").to_a', 'Manypack.split("users.json").to_a', 'Manypack.split("\x01", as: :view).to_a',
-    'Manypack.dig(MAP, "id", 0)', 'Manypack.dig(MAP, "id")', "Manypack::View.new(MAP).keys", 'Manypack::View.new(MAP, check: true).query("$..id").to_a',
-    'Manypack::View.new(MAP).query("$[").to_a', 'Manypack::View.new(MAP).dig_many("$.id")', 'Manypack::View.new(MAP).splice("$.id" => 1).bytes',
-    'Manypack::View.new(MAP).splice("$.a.b" => 1).bytes', 'Manypack::Path.new("$[?@ > 1]").to_a("\x92\x01\x02")', "USER.load(MAP)",
-    "USER.lazy.load(MAP).id", 'USER.load("\x81\xA2id\x01")', "USER.load(MAP, collect: true)", "USER.dump(User.new(nil))", "USER.with(check: 1)",
-    'USER.valid?("\x80")', "Manypack::Unpacker.new.feed(MAP).each(strict: true).to_a", 'Manypack::Unpacker.new.feed("\x92").each(strict: true).to_a',
-    "Manypack::Unpacker.new.feed(MAP).read_array_header", "Manypack::Packer.new.write_ext(1, 1)", "Manypack.parse(MAP)", "Manypack::Schema", "Manypack::View::DELETE",
-    "Manypack::View.new(MAP).patch", "Manypack::Parallel.reduce", "Manypack::Parallel::Error",
-    'Manypack.canonicalize("\x81")', "Manypack::Factory.new.register_common(:dates)", 'Manypack.unpack("\x01") { 1 }'
+    'CODEC.unpack("\xD4\x03a")', "Manypack.pack(Object.new)", "Manypack.pack(1r)", "Manypack.pack(1 << 64)", "Manypack.pack(:a, canonicel: true)",
+    "Manypack.pack([[[1]]], max_depth: 2)", 'Manypack.split("\x01\x02").to_a', 'Manypack.split("\x01", as: :view).to_a', 'Manypack.dig(MAP, "id", 0)',
+    'Manypack.dig(MAP, "id")', "Manypack::View.new(MAP).keys", "USER.load(MAP)", "USER.lazy.load(MAP).id", 'USER.load("\x81\xA2id\x01")',
+    "USER.load(MAP, collect: true)", "USER.dump(User.new(nil))", 'USER.valid?("\x80")', "Manypack::Unpacker.new.feed(MAP).each(strict: true).to_a",
+    'Manypack::Unpacker.new.feed("\x92").each(strict: true).to_a', "Manypack::Unpacker.new.feed(MAP).read_array_header",
+    "Manypack::Packer.new.write_ext(1, 1)", "Manypack::Parallel::Error", 'Manypack.canonicalize("\x81")'
+  ].freeze
+
+  # What needs none after Manypack.eager_load!: paths in text, and errors about calls, which have hints.
+  CALLS = [
+    'Manypack.unpack("\x01", date: true)', 'Manypack.unpack("\x01", timeout: 1)', "Manypack.dig_many(MAP, '$.id')",
+    'Manypack::View.new(MAP, check: true).query("$..id").to_a', 'Manypack::View.new(MAP).query("$[").to_a',
+    'Manypack::View.new(MAP).dig_many("$.id")', 'Manypack::View.new(MAP).splice("$.id" => 1).bytes',
+    'Manypack::View.new(MAP).splice("$.a.b" => 1).bytes', 'Manypack::Path.new("$[?@ > 1]").to_a("\x92\x01\x02")', "USER.with(check: 1)",
+    "Manypack.parse(MAP)", "Manypack::Schema", "Manypack::View::DELETE", "Manypack::View.new(MAP).patch", "Manypack::Parallel.reduce",
+    "Manypack::Factory.new.register_common(:dates)", 'Manypack.unpack("\x01") { 1 }', 'Manypack.split("users.json").to_a'
   ].freeze
 
   # Defines what tells the outcome of each use, an Array of Strings.
-  OUTCOMES = <<~RUBY
-    def outcome
-      result = yield
-      result.inspect
-    rescue Exception => error
-      "\#{error.class}: \#{error.message.split.join(" ")}"
-    end
-    def outcomes
-      [#{USES.map { |use| "outcome { #{use} }" }.join(",\n")}]
-    end
-  RUBY
+  def self.outcomes_of(uses)
+    <<~RUBY
+      def outcome
+        result = yield
+        result.inspect
+      rescue Exception => error
+        "\#{error.class}: \#{error.message.split.join(" ")}"
+      end
+      def outcomes
+        [#{uses.map { |use| "outcome { #{use} }" }.join(",\n")}]
+      end
+    RUBY
+  end
 
   def usual
     @usual ||= outcomes("puts outcomes")
@@ -58,14 +65,23 @@ class OutOfReachTest < Minitest::Test
   RUBY = [RbConfig.ruby, "--disable-did_you_mean", "--disable-error_highlight", "-W0"].freeze
   ENVIRONMENT = { "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLER_SETUP" => nil }.freeze # Bundler would load it
 
-  def outcomes(program, lib = LIB, did_you_mean: "did_you_mean")
-    start = "# encoding: UTF-8\nautoload :DidYouMean, #{did_you_mean.inspect}\nrequire 'manypack'\n"
-    output = output_of(ENVIRONMENT, *RUBY, "-I", lib, stdin_data: "#{start}#{PRELUDE_OF_USES}#{OUTCOMES}#{program}")
-    output.gsub(/0x\h+/, "0x0").lines(chomp: true)
+  # Each time the library is loaded from a copy, which the program may delete.
+  def outcomes(program)
+    outcomes_of(MESSAGES, program) + outcomes_of(CALLS, "Manypack.eager_load!\n#{program}")
+  end
+
+  def outcomes_of(uses, program, did_you_mean = "did_you_mean")
+    Dir.mktmpdir do |folder|
+      FileUtils.cp_r(LIB, "#{folder}/lib")
+      start = "# encoding: UTF-8\nautoload :DidYouMean, #{did_you_mean.inspect}\nrequire 'manypack'\nLOADED = '#{folder}/lib'\n"
+      program = "#{start}#{PRELUDE_OF_USES}#{self.class.outcomes_of(uses)}#{program}"
+      output = output_of(ENVIRONMENT, *RUBY, "-I", "#{folder}/lib", stdin_data: program)
+      output.gsub(/0x\h+/, "0x0").gsub(folder, "").lines(chomp: true)
+    end
   end
 
   def assert_as_usual(found)
-    assert_equal USES.size, usual.size
+    assert_equal MESSAGES.size + CALLS.size, usual.size
     assert_equal [], found - usual
     assert_equal usual, found
   end
@@ -84,11 +100,17 @@ class OutOfReachTest < Minitest::Test
     RUBY
   end
 
+  DELETED = "require 'fileutils'\nFileUtils.rm_rf(LOADED)\nputs outcomes"
+
   def test_after_the_library_was_deleted
-    Dir.mktmpdir do |folder|
-      FileUtils.cp_r(LIB, "#{folder}/lib")
-      assert_as_usual outcomes("require 'fileutils'\nFileUtils.rm_rf('#{folder}/lib')\nputs outcomes", "#{folder}/lib")
-    end
+    assert_as_usual outcomes(DELETED)
+  end
+
+  def test_an_error_about_a_call_comes_without_a_hint_where_that_cannot_be_loaded
+    calls = ["Manypack.parse(MAP)", "Manypack::Schema", "Manypack::View.new(MAP).patch", "Manypack.unpack('a', timeout: 1)"]
+    usually = outcomes_of(calls, "puts outcomes")
+    assert_equal calls.size, usually.size
+    assert_equal usually.map { |text| text[/\A\w+/] }, outcomes_of(calls, DELETED).map { |text| text[/\A\w+/] }
   end
 
   def test_in_a_handler_of_a_signal
@@ -110,7 +132,7 @@ class OutOfReachTest < Minitest::Test
 
   def test_suggestions_are_there_as_long_as_they_can_be_loaded_at_first
     use = 'puts outcome { Manypack.unpack("", max_byte: 1) }[/[^;]*/]'
-    assert_equal ["ArgumentError: unknown option max_byte, did you mean max_bytes?"], outcomes(use)
-    assert_equal ["ArgumentError: unknown option max_byte"], outcomes(use, did_you_mean: "/nowhere/did_you_mean")
+    assert_equal ["ArgumentError: unknown option max_byte, did you mean max_bytes?"], outcomes_of([], use)
+    assert_equal ["ArgumentError: unknown option max_byte"], outcomes_of([], use, "/nowhere/did_you_mean")
   end
 end

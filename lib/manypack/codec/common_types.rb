@@ -289,5 +289,4 @@ module Manypack
       end
     end
   end
-  private_constant :CommonTypes
 end

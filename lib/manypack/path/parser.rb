@@ -483,6 +483,5 @@ module Manypack
         end
       end
     end
-    private_constant :Parser
   end
 end

@@ -217,6 +217,6 @@ module Manypack
         char.match?(/[a-zA-Z0-9]|[^\x00-\x7f]/) ? char : format("\\x%02x", char.ord)
       end
     end
-    private_constant :Pattern, :Translation
+    private_constant :Translation
   end
 end

@@ -135,6 +135,5 @@ module Manypack
         end
       end
     end
-    private_constant :Text
   end
 end
