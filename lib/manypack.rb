@@ -48,10 +48,10 @@ module Manypack
   # Whatever a message or an error about it needs is loaded above, because at that moment no file may be in reach. A
   # program itself calls for the rest, which takes longer to load and is of no use to most. A comment in Parallel says
   # why the paths are absolute, and why everything is loaded at once before Ruby 4.0.
-  autoload :Type, File.join(__dir__, "manypack/record") # defines all four
+  autoload :Type, File.join(__dir__, "manypack/record") # defines all three
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
-  autoload :Incompatibility, File.join(__dir__, "manypack/record")
+  autoload :Incompatibility, File.join(__dir__, "manypack/record/incompatibility")
   autoload :CommonTypes, File.join(__dir__, "manypack/codec/common_types")
   private_constant :CommonTypes
 
@@ -68,8 +68,11 @@ module Manypack
   end
 
   def self.load_lazy_constants
-    { self => %i[Record CommonTypes], Files => %i[Compressed JSONLines], Hints => %i[TABLE], Parallel => %i[Run],
-      Path => %i[Text Pattern Parser] }.each { |owner, names| names.each { |name| owner.const_get(name) } }
+    { self => %i[Record Compatibility Incompatibility CommonTypes], Files => %i[Compressed JSONLines],
+      Hints => %i[TABLE], Parallel => %i[Run], Path => %i[Text Pattern Parser],
+      Type => %i[Description FromJsonSchema JsonSchema Rbs] }.each do |owner, names|
+      names.each { |name| owner.const_get(name) }
+    end
   end
   private_class_method :load_lazy_constants
   load_lazy_constants unless defined?(Ractor::Port)

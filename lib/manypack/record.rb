@@ -9,7 +9,6 @@
 module Manypack
   class Type; end
   class LazyRecord; end
-  class Incompatibility; end
 end
 
 require_relative "record/type"
@@ -579,9 +578,5 @@ require_relative "record/members"
 require_relative "record/key_names"
 require_relative "record/attached"
 require_relative "record/body"
-require_relative "record/rbs"
-require_relative "record/json_schema"
-require_relative "record/from_json_schema"
-require_relative "record/description"
-require_relative "record/compatibility"
+require_relative "record/schemas"
 require_relative "record/lazy_record"

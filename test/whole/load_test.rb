@@ -25,6 +25,12 @@ class LoadTest < Minitest::Test
     'Manypack::Record.define(x: Integer).new(x: 1).to_msgpack == "\x81\xA1x\x01".b',
     "(type = Manypack::Type[Integer]) && Manypack::Record.define(x: type).new(x: 1).x == 1",
     "Manypack::LazyRecord.method_defined?(:record)",
+    'Manypack::Type[Integer].json_schema["type"] == "integer"', 'Manypack::Type[Integer].to_rbs == "Integer"',
+    'Manypack::Type.from_json_schema({"type" => "integer"}).load("\x01") == 1',
+    "Manypack::Type[Integer].reads?(Manypack::Type[1..2])", "Manypack::Incompatibility.method_defined?(:path)",
+    "Manypack::Type[Integer].incompatibilities(Manypack::Type[Float]).size == 1",
+    "Manypack::Factory.new.tap { |factory| factory.register_common(:complex) }.registered_types.size == 1",
+    "(Manypack.parse(1) rescue $!.message.include?('Manypack.unpack'))",
     "Manypack::Factory.new.tap { |factory| factory.register_common(:rational) }.registered_types.size == 1",
     'Manypack::Path.new("$.a").first("\x81\xA1a\x05".b) == 5',
     'Manypack::View.new("\x81\xA1a\x05".b).query("a").to_a == [5]',
@@ -48,6 +54,11 @@ class LoadTest < Minitest::Test
     loaded = output_of({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB, "-r", "manypack", "-e", "puts $LOADED_FEATURES")
     unused = loaded.lines.grep(%r{/(parallel/(?!error)|etc\.|type|(lazy_)?record|zlib|hints/|common_types|path/p|compressed)})
     LOADS_IN_EVERY_RACTOR ? assert_empty(unused) : assert_operator(unused.size, :>, 15)
+  end
+
+  def test_a_record_loads_no_schema_before_it_is_asked_for
+    loaded = run_program("Manypack::Record.new(Struct.new(:id), id: Integer).load(\"\\x81\\xA2id\\x01\")\nputs $LOADED_FEATURES")
+    assert_equal !LOADS_IN_EVERY_RACTOR, loaded.lines.grep(%r{record/.*(json_schema|rbs|description|compat)}).any?
   end
 
   # A program that forks may want to load everything before.

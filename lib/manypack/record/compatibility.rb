@@ -1,84 +1,11 @@
 # frozen_string_literal: true
 
 #--
-# Type#reads? and Type#incompatibilities: whether all that one version of a type writes is what another one reads.
+# Whether all that one version of a type writes is what another one reads.
 #++
 require_relative "compatibility/side"
 
 module Manypack
-  # A place at which one version of a Type writes what another one does not read: what Type#incompatibilities returns.
-  class Incompatibility
-    # Returns where it is, such as <code>$.items[*].price</code>.
-    attr_reader :path
-
-    # Returns what differs, in words.
-    attr_reader :reason
-
-    # Returns packed bytes that the old version writes and the new one refuses; nil if none were found.
-    attr_reader :example
-
-    # Type#incompatibilities makes them.
-    #
-    #   Manypack::Incompatibility.new("$.id", "no Integer", nil).path #=> "$.id"
-    def initialize(path, reason, example)
-      @path = path
-      @reason = reason
-      @example = example
-    end
-
-    # Returns the path and the reason.
-    #
-    #   NEW.incompatibilities(OLD).first.to_s #=> "$.price: the old version writes nil, the new one takes Float"
-    def to_s
-      "#{path}: #{reason}"
-    end
-
-    # Returns true for an Incompatibility at the same place, for the same reason and with the same example.
-    def ==(other)
-      other.is_a?(Incompatibility) && state == other.state
-    end
-
-    # The same as ==, for keys of a Hash.
-    def eql?(other)
-      self == other
-    end
-
-    # Returns an Integer, the same for equal objects.
-    def hash
-      state.hash
-    end
-
-    protected
-
-    # YAML gives an example of ASCII another encoding.
-    def state
-      [path, reason, example&.b]
-    end
-  end
-
-  class Type
-    # Returns true if this Type loads every message that another one, such as an older version of it, writes: that
-    # <code>old.dump</code> makes of an object which <code>old.load</code> returned. It says no if it cannot know.
-    # Constructors, Procs and handlers of ext types are not looked into: an ext counts as read if both have the same
-    # class for its number. A lazy Record counts as one that is not lazy. Raises TypeError for anything but a Type.
-    #
-    #   OLD = Manypack::Type[{String => 1..10}]
-    #   Manypack::Type[{String => Integer}].reads?(OLD) #=> true
-    def reads?(old)
-      Compatibility.between(old, self).empty?
-    end
-
-    # Returns why Type#reads? is false: an Array of an Incompatibility for each place, empty if it is true. Each has an
-    # example, as far as one was found. Raises TypeError for anything but a Type.
-    #
-    #   OLD = Manypack::Type[[Manypack::Type[Float, nil]]]
-    #   NEW = Manypack::Type[[Float]]
-    #   NEW.incompatibilities(OLD).map(&:to_s) #=> ["$[*]: the old version writes nil, the new one takes Float"]
-    def incompatibilities(old)
-      Compatibility.between(old, self).map { |found| found.proved(Arguments.type_of(old), self) }
-    end
-  end
-
   # Walks over two descriptions, and finds the places at which the second does not read what the first writes.
   class Compatibility # :nodoc:
     # The place of a value: its path, and a function that makes a message with a value there.
@@ -487,7 +414,6 @@ module Manypack
       "the new version has #{name}: #{limit}, the old one #{@old.options[name] || "no such limit"}"
     end
   end
-  private_constant :Compatibility
 end
 
 require_relative "compatibility/scalars"

@@ -1,19 +1,10 @@
 # frozen_string_literal: true
 
 #--
-# Type#description: a Type as data that can be packed, kept, and compared with that of another version of a program.
+# A Type as data that can be packed, kept, and compared with that of another version of a program.
 #++
 module Manypack
   class Type
-    # Returns the type as data, a Hash that Manypack.pack takes: what another version of the program needs to find out
-    # whether it can read what this type writes. It has the nodes of the type, which refer to each other by index, and
-    # the options that matter. Procs, constructors and handlers of ext types are code, and not in it.
-    #
-    #   Manypack::Type[[1..3]].description["nodes"][1] #=> {"kind" => "integer", "words" => "Integer in 1..3", ...}
-    def description
-      Description.new(codec).document(spec)
-    end
-
     # Describes each node that the Compiler makes. Each Record gets nodes of its own, also if its shapes are shared.
     class Description < Compiler # :nodoc:
       FORMAT = 1
@@ -157,6 +148,5 @@ module Manypack
           "read" => !field[:dump_only], "written" => !field[:load_only] }
       end
     end
-    private_constant :Description
   end
 end

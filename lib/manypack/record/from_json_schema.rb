@@ -1,35 +1,10 @@
 # frozen_string_literal: true
 
 #--
-# Type.from_json_schema: a JSON Schema as a Type.
+# A JSON Schema as a Type.
 #++
 module Manypack
   class Type
-    # Returns the Type of a JSON Schema of the draft 2020-12, a Hash with String keys, for the part of it that types can
-    # say; what Type#json_schema writes is part of that. An object with +properties+ is a Record, whose class, a Data
-    # (on Ruby 3.1 a Struct), has a member for each property. One that is not in +required+ is its +default+, or nil, if
-    # it is missing, and then left out by dump. What is +readOnly+ is +dump_only+, and what is +writeOnly+ +load_only+.
-    # Other keys are skipped, with <code>additionalProperties: false</code> refused, and in the member
-    # +additional_properties+ if that has a schema. Any other object is a Hash.
-    #
-    # It knows +type+, +enum+ and +const+ of scalars, bounds and lengths, +multipleOf+, +pattern+ in linear time,
-    # +uniqueItems+, +items+, +prefixItems+, +properties+, +required+, +additionalProperties+, +propertyNames+, +anyOf+,
-    # and <code>$ref</code> to a place in the schema, also to one around it. The formats +date-time+, +date+, +uri+ and
-    # +uuid+ are what Type.text and Type.uuid take, and +base64+ is Type.bytes. An integer is one that is written as
-    # such: 1.0 is none. +oneOf+ is for what no value is twice: other types and literals, objects with a constant
-    # property, as in Record.union, and objects that their required members tell apart, as in Type.[]. What says nothing
-    # about validity, such as +title+ and other formats, is passed over.
-    #
-    # Raises ArgumentError, with the JSON Pointer, for any other keyword, for what no Type can say, and for a schema
-    # that is deeper than messages are or far too large; TypeError for anything but a Hash.
-    #
-    #   POINT = Manypack::Type.from_json_schema({"type" => "object", "properties" => {"x" => {"type" => "number"}}})
-    #   POINT.load(Manypack.pack({"x" => 1.5})).x #=> 1.5
-    def self.from_json_schema(schema)
-      Arguments.refuse_block(self, :from_json_schema) if block_given?
-      Arguments.at_the_call { FromJsonSchema.new(schema).root }
-    end
-
     # One function for each type of JSON. Each takes a schema and its pointer, a fragment such as "#/properties/x".
     class FromJsonSchema # :nodoc:
       ANNOTATIONS = %w[$schema $id $comment $defs definitions title description default examples deprecated readOnly
@@ -738,6 +713,5 @@ module Manypack
         raise ArgumentError, "#{shortened(pointer)}: #{why}"
       end
     end
-    private_constant :FromJsonSchema
   end
 end

@@ -1,26 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# Type#json_schema: types as JSON Schema, for documentation and for programs that send the same data as JSON.
+# Types as JSON Schema, for documentation and for programs that send the same data as JSON.
 #++
 module Manypack
   class Type
-    # Returns the type as a JSON Schema of the draft 2020-12, a Hash with String keys. Records are in <code>$defs</code>
-    # by the names of their classes. It says nothing about a part for which JSON has no type, such as a View or an ext
-    # type. What load_json takes is what it allows, with two exceptions: 1.0 is an integer in JSON Schema, and a +Float+
-    # takes no integer that it does not hold exactly. Raises ArgumentError for a name that no Record around it has.
-    #
-    #   Point = Data.define(:x, :y)
-    #   Manypack::Record.new(Point, x: Float, y: Float).json_schema["$defs"]["Point"]["required"] #=> ["x", "y"]
-    def json_schema
-      Record.const_get(:JsonSchema).new(codec).document(spec)
-    end
-  end
-
-  class Record
     # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
     class JsonSchema # :nodoc:
-      Choices, Recursion, Spec = %i[Choices Recursion Spec].map { |name| Type.const_get(name) }
       DRAFT = "https://json-schema.org/draft/2020-12/schema"
       FIXED = Ractor.make_shareable({
         any: {}, view: {}, nil: { "type" => "null" }, true: { "const" => true }, false: { "const" => false },
@@ -102,7 +88,7 @@ module Manypack
 
       # A keyword that is there already needs a schema of its own.
       def of_ruled(spec, rules, around)
-        Type.const_get(:Rules).of_written(rules).reduce(schema(spec, around)) do |schema, rule|
+        Rules.of_written(rules).reduce(schema(spec, around)) do |schema, rule|
           more = rule_schema(spec, *rule)
           (schema.keys & more.keys).empty? ? { **schema, **more } : { "allOf" => [schema, more] }
         end
@@ -163,7 +149,7 @@ module Manypack
       def rule_schema(spec, kind, one = nil, two = nil, _three = nil, four = nil, five = nil)
         case kind
         when :length then lengths(spec, one, two)
-        when :pattern then four || { "pattern" => Type.const_get(:Pattern).ecma(one) }.compact
+        when :pattern then four || { "pattern" => Pattern.ecma(one) }.compact
         when :unique then { "uniqueItems" => true }
         when :multiple_of then { "multipleOf" => one }
         when :range then bounds([one.begin, one.end].compact.all?(::Numeric) ? one : nil)
@@ -332,6 +318,5 @@ module Manypack
         end
       end
     end
-    private_constant :JsonSchema
   end
 end

@@ -1,27 +1,10 @@
 # frozen_string_literal: true
 
 #--
-# Type#to_rbs: types as RBS, Ruby's language of signatures.
+# Types as RBS, Ruby's language of signatures.
 #++
 module Manypack
   class Type
-    # Returns the type as RBS, a String: the declaration of its class for a Record, an expression for any other type.
-    # Raises ArgumentError for a Record whose class has no name.
-    #
-    #   Point = Data.define(:x, :y)
-    #   puts Manypack::Record.new(Point, x: Float, y: Float).to_rbs
-    #   # class Point < Data
-    #   #   attr_reader x: Float
-    #   #   attr_reader y: Float
-    #   # ...
-    #   Manypack::Type[[Integer], nil].to_rbs #=> "Array[Integer]?"
-    def to_rbs
-      kind, record = spec
-      kind == :record ? Record.const_get(:Rbs).declaration(record) : Record.const_get(:Rbs).expression(spec)
-    end
-  end
-
-  class Record
     # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
     module Rbs # :nodoc:
       NAME = /\A[a-z_]\w*\z/
@@ -116,7 +99,7 @@ module Manypack
 
       # What Record#attach adds.
       def additions(record, name)
-        return [] unless record.klass.is_a?(Attached::Loading)
+        return [] unless record.klass.is_a?(Record.const_get(:Attached)::Loading)
 
         ["def self.record: () -> Manypack::Record", "def self.load: (String bytes, ?collect: bool) -> #{name}",
          "def dump: (?check: bool) -> String",
@@ -152,6 +135,5 @@ module Manypack
       def record_class?(klass) = klass < ::Struct || (data && klass < data)
       def data = defined?(::Data.define) && ::Data
     end
-    private_constant :Rbs
   end
 end
