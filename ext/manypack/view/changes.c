@@ -270,75 +270,15 @@ compare(const void *a, const void *b, void *arg)
     return inside == other_inside ? order(one->order, other->order) : inside - other_inside;
 }
 
-/* Moves the change at i to its place among the sorted changes from lo on. */
-static void
-insert(sorting *by, uint32_t lo, uint32_t i)
-{
-    mp_change change = *mp_changes_at(by->changes, i);
-
-    for (; i > lo && compare(mp_changes_at(by->changes, i - 1), &change, by) > 0; i--) {
-        *mp_changes_at(by->changes, i) = *mp_changes_at(by->changes, i - 1);
-    }
-    *mp_changes_at(by->changes, i) = change;
-}
-
-/* Up to this many changes are inserted one by one: qsort takes longer. */
-enum { FEW = 8 };
-
-/* Sorts changes that have the same rank, or are few. */
-static void
-sort_equal(sorting *by, uint32_t lo, uint32_t hi)
-{
-    uint32_t i = lo + 1;
-
-    if (hi - lo <= FEW) {
-        for (; i < hi; i++) insert(by, lo, i);
-        return;
-    }
-    while (i < hi && compare(mp_changes_at(by->changes, i - 1), mp_changes_at(by->changes, i), by) < 0) i++;
-    if (i < hi) ruby_qsort(mp_changes_at(by->changes, lo), hi - lo, sizeof(mp_change), compare, by);
-}
-
-/* Sorts changes by their ranks alone, byte by byte: in shuffled order three times as fast as qsort. */
-static void
-sort_by_rank(mp_change *changes, uint32_t n)
-{
-    VALUE memory;
-    mp_change *from = changes, *to = ALLOCV_N(mp_change, memory, n), *other;
-    uint32_t i, shift;
-
-    for (shift = 0; shift < 64; shift += 8) {
-        uint32_t ends[257] = {0};
-
-        for (i = 0; i < n; i++) ends[(from[i].rank >> shift & 255) + 1]++;
-        if (ends[(from->rank >> shift & 255) + 1] == n) continue;
-        for (i = 1; i < 256; i++) ends[i] += ends[i - 1];
-        for (i = 0; i < n; i++) to[ends[from[i].rank >> shift & 255]++] = from[i];
-        other = from;
-        from = to;
-        to = other;
-    }
-    if (from != changes) memcpy(changes, from, n * sizeof(mp_change));
-    ALLOCV_END(memory);
-}
-
 static void
 sort(const mp_changes *changes, mp_range r)
 {
     sorting by = {.changes = changes, .depth = r.depth};
-    uint32_t end = r.lo + 1;
+    mp_change *first = mp_changes_at(changes, r.lo);
+    uint32_t n = r.hi - r.lo, i = 1;
 
-    if (r.hi - r.lo <= FEW) {
-        sort_equal(&by, r.lo, r.hi);
-        return;
-    }
-    while (end < r.hi && mp_changes_at(changes, end - 1)->rank <= mp_changes_at(changes, end)->rank) end++;
-    if (end < r.hi) sort_by_rank(mp_changes_at(changes, r.lo), r.hi - r.lo);
-    for (; r.lo < r.hi; r.lo = end) {
-        end = r.lo + 1;
-        while (end < r.hi && mp_changes_at(changes, end)->rank == mp_changes_at(changes, r.lo)->rank) end++;
-        sort_equal(&by, r.lo, end);
-    }
+    while (i < n && compare(&first[i - 1], &first[i], &by) < 0) i++;
+    if (i < n) ruby_qsort(first, n, sizeof(mp_change), compare, &by);
 }
 
 uint32_t
