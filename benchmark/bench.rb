@@ -70,8 +70,13 @@ class Bench
 
   private
 
-  # All cases by new processes: what one process has of luck or bad luck, such as where its heap lies, another has not.
+  # Each group by new processes: what the groups before it leave in memory would make every collection longer.
   def heat(cases)
+    cases.chunk(&:group).flat_map { |_, group| race(group) }
+  end
+
+  # By new processes: what one process has of luck or bad luck, such as where its heap lies, another has not.
+  def race(cases)
     processes = start
     announce(processes) unless @stamp
     race = Race.new(processes, @options[:rounds], @options[:seconds])
