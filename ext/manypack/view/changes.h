@@ -99,7 +99,7 @@ uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
 /*
  * Sorts a range by the step at its depth, and equal steps by depth. n is the size of the array from whose end negative
- * indices count; or 0. Returns a bit for each size that a name of up to a fixstr's length has.
+ * indices count; or 0. Returns a bit for each size that a name of up to a fixstr's length has. Allocates nothing.
  */
 uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 

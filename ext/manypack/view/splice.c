@@ -93,15 +93,6 @@ add_values(splice *s, mp_range r, uint32_t head, uint32_t array, size_t at)
     add_object(s, SEVERAL, r, head, array, at, at);
 }
 
-static uint32_t
-sort(splice *s, mp_range r, uint64_t n)
-{
-    uint32_t lengths = mp_changes_sort(&s->changes, r, n);
-
-    mp_peek_refresh(&s->peek);
-    return lengths;
-}
-
 static void
 check_level(mp_range r)
 {
@@ -277,7 +268,7 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
     made = add_edit(s, HEAD, r, head, at, end);
     made->before = -1;
     made->array = array;
-    sort(s, r, 0);
+    mp_changes_sort(&s->changes, r, 0);
     add_parts(s, r, s->edits.count - 1, end, 0);
 }
 
@@ -343,7 +334,7 @@ locate_value(splice *s, mp_range r, mp_cursor *cursor, uint32_t head, size_t at)
 static void
 locate_pairs(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
 {
-    uint32_t lengths = sort(s, r, 0), missing = r.hi - r.lo;
+    uint32_t lengths = mp_changes_sort(&s->changes, r, 0), missing = r.hi - r.lo;
 
     while (cursor->left) {
         size_t at = cursor->at;
@@ -373,7 +364,7 @@ locate_elements(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
     bool missing = false;
     mp_range part = r;
 
-    sort(s, r, n);
+    mp_changes_sort(&s->changes, r, n);
     for (; part.lo < r.hi; part.lo = part.hi) {
         const mp_change *first = change_at(s, part.lo);
 
