@@ -4,11 +4,18 @@
  *   mp_value_words words;                             // on the C stack, as is the loader
  *   mp_loader l;
  *
- * mp_loader_init(&l, &words, message, 0, type, codec); row = mp_loader_row(&l); // the next head; raises if it is
- * incomplete if (row.kind == MP_ARRAY) { n = mp_row_count(l.d.at, row); mp_loader_open(&l, &place, l.d.at); // counts
- * the level and adds it to the path of errors l.d.at += row.head; while (n--) mp_loader_push(&l, load(&l)); // elements
- * wait on the value stack mp_loader_close(&l, &place); } else { mp_loader_skip(&l); // skips any other object }
- * mp_loader_end(&l);
+ *   mp_loader_init(&l, &words, message, 0, type, codec);
+ *   row = mp_loader_row(&l);                          // the next head; raises if it is incomplete
+ *   if (row.kind == MP_ARRAY) {
+ *       n = mp_row_count(l.d.at, row);
+ *       mp_loader_open(&l, &place, l.d.at);           // counts the level and adds it to the path of errors
+ *       l.d.at += row.head;
+ *       while (n--) mp_loader_push(&l, load(&l));     // elements wait on the value stack
+ *       mp_loader_close(&l, &place);
+ *   } else {
+ *       mp_loader_skip(&l);                           // skips any other object
+ *   }
+ *   mp_loader_end(&l);
  *
  * Errors name l.record and l.field, and have a path along l.place.
  */

@@ -2,10 +2,13 @@
  * The changes given to View#splice: a list in which the changes of a value, and those inside it, are neighbours. When
  * the walk comes to a container, the container's range of the list is sorted by the next step of the paths.
  *
- * mp_changes_init(&changes, view, hash); mp_changes_read(&changes, removed); mp_changes_sort(&changes, r, 0); // r: all
- * changes, at depth 0 at = mp_changes_find(&changes, r, &key); part = mp_changes_part(&changes, r, at); // the changes
- * of a key of the message itself own = mp_changes_own(&changes, part); // those of its value own.inside // those of
- * something inside of it
+ *   mp_changes_init(&changes, view, hash);
+ *   mp_changes_read(&changes, removed);
+ *   mp_changes_sort(&changes, r, 0);         // r: all changes, at depth 0
+ *   at = mp_changes_find(&changes, r, &key);
+ *   part = mp_changes_part(&changes, r, at); // the changes of a key of the message itself
+ *   own = mp_changes_own(&changes, part);    // those of its value
+ *   own.inside                               // those of something inside of it
  */
 #ifndef MANYPACK_CHANGES_H
 #define MANYPACK_CHANGES_H
