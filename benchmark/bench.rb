@@ -70,12 +70,9 @@ class Bench
 
   private
 
-  # Each group by new processes: what the groups before it leave in memory would make every collection longer.
-  def heat(cases)
-    cases.chunk(&:group).flat_map { |_, group| race(group) }
-  end
+  # Each group by new processes: luck, such as where a heap lies, differs, and what groups leave in memory costs others.
+  def heat(cases) = cases.chunk(&:group).flat_map { |_, group| race(group) }
 
-  # By new processes: what one process has of luck or bad luck, such as where its heap lies, another has not.
   def race(cases)
     processes = start
     announce(processes) unless @stamp
@@ -113,9 +110,7 @@ class Bench
                                                workload: @workload)
   end
 
-  def path
-    File.join(__dir__, "results", ["ruby", RUBY_VERSION, *@flags].join("-").squeeze("-") << ".json")
-  end
+  def path = File.join(__dir__, "results", ["ruby", RUBY_VERSION, *@flags].join("-").squeeze("-") << ".json")
 end
 
 options = { heats: 2, rounds: 3, seconds: 0.035, stream: 1_000_000, yjit: true, only: //, contenders: //,
