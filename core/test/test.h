@@ -28,6 +28,9 @@ extern unsigned long mp_checks, mp_failures;
  */
 uint8_t *mp_exact(const void *bytes, size_t n);
 
+/* True while messages are no seeds: too many of them differ only in a number. */
+extern bool mp_seedless;
+
 /* One line for each suite: NAME_test.c defines it, main.c runs it. */
 #define MP_SUITES(X) \
     X(platform) X(wire) X(out) X(timestamp) X(utf8) X(skip) X(split) X(key) X(find) X(key_table) X(places) \
