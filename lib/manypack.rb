@@ -52,13 +52,11 @@ module Manypack
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :Incompatibility, File.join(__dir__, "manypack/record/incompatibility")
-  autoload :CommonTypes, File.join(__dir__, "manypack/codec/common_types")
-  private_constant :CommonTypes
+  private_constant(*Internal.load_on_first_use(self, CommonTypes: "#{__dir__}/manypack/codec/common_types"))
 
   # Loads what is otherwise loaded on first use: Record, Type, Parallel, the parser of paths, hints in errors about
-  # calls, and zlib if this Ruby has it.
-  # A program calls it before it forks, calls Dir.chroot, or drops its privileges, and before handlers of signals that
-  # use any of these. Returns nil. Nothing that Manypack raises about a message needs it.
+  # calls, and zlib if this Ruby has it. A program calls it before it forks, calls Dir.chroot, or drops its privileges,
+  # and before handlers of signals that use any of these. Returns nil. What Manypack raises about a message needs none.
   #
   #   Manypack.eager_load!
   def self.eager_load!

@@ -107,9 +107,6 @@ module Manypack
 
   # Opens files by their names, and makes the Unpackers that read them.
   module Files # :nodoc:
-    autoload :Compressed, File.join(__dir__, "files/compressed")
-    autoload :JSONLines, File.join(__dir__, "files/json_lines")
-
     # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
     MAX_DEPTH = 100_000
 
@@ -201,4 +198,6 @@ module Manypack
     end
   end
   private_constant :Files
+
+  Internal.load_on_first_use(Files, Compressed: "#{__dir__}/files/compressed", JSONLines: "#{__dir__}/files/json_lines")
 end

@@ -33,11 +33,6 @@ module Manypack
     include Guesses
     extend Guesses
 
-    autoload :Text, File.join(__dir__, "path/text")
-    autoload :Pattern, File.join(__dir__, "path/pattern")
-    autoload :Parser, File.join(__dir__, "path/parser")
-    private_constant :Text, :Pattern, :Parser
-
     # Every element or value: the step <code>[*]</code>.
     #
     #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
@@ -381,3 +376,8 @@ end
 
 require_relative "path/all"
 require_relative "path/function"
+
+module Manypack
+  lazy = { Text: "#{__dir__}/path/text", Parser: "#{__dir__}/path/parser", Pattern: "#{__dir__}/path/pattern" }
+  Path.private_constant(*Internal.load_on_first_use(Path, lazy))
+end

@@ -5,16 +5,7 @@
 # longer to load than the rest of Record, and are loaded on first use: a comment in Parallel says how.
 #++
 module Manypack
-  autoload :Compatibility, File.join(__dir__, "compatibility")
-  private_constant :Compatibility
-
   class Type
-    autoload :Description, File.join(__dir__, "description")
-    autoload :FromJsonSchema, File.join(__dir__, "from_json_schema")
-    autoload :JsonSchema, File.join(__dir__, "json_schema")
-    autoload :Rbs, File.join(__dir__, "rbs")
-    private_constant :Description, :FromJsonSchema, :JsonSchema, :Rbs
-
     # Returns the Type of a JSON Schema of the draft 2020-12, a Hash with String keys, for the part of it that types can
     # say; what Type#json_schema writes is part of that. An object with +properties+ is a Record, whose class, a Data
     # (on Ruby 3.1 a Struct), has a member for each property. One that is not in +required+ is its +default+, or nil, if
@@ -96,4 +87,9 @@ module Manypack
       Compatibility.between(old, self).map { |found| found.proved(Arguments.type_of(old), self) }
     end
   end
+
+  schemas = { Description: "#{__dir__}/description", JsonSchema: "#{__dir__}/json_schema",
+              FromJsonSchema: "#{__dir__}/from_json_schema", Rbs: "#{__dir__}/rbs" }
+  Type.private_constant(*Internal.load_on_first_use(Type, schemas))
+  private_constant(*Internal.load_on_first_use(self, Compatibility: "#{__dir__}/compatibility"))
 end
