@@ -52,7 +52,7 @@ module Manypack
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :Incompatibility, File.join(__dir__, "manypack/record/incompatibility")
-  private_constant(*Internal.load_on_first_use(self, CommonTypes: "#{__dir__}/manypack/codec/common_types"))
+  private_constant(*Library.load_on_first_use(self, CommonTypes: "#{__dir__}/manypack/codec/common_types"))
 
   # Loads what is otherwise loaded on first use: Record, Type, Parallel, the parser of paths, hints in errors about
   # calls, and zlib if this Ruby has it. A program calls it before it forks, calls Dir.chroot, or drops its privileges,

@@ -199,5 +199,5 @@ module Manypack
   end
   private_constant :Files
 
-  Internal.load_on_first_use(Files, Compressed: "#{__dir__}/files/compressed", JSONLines: "#{__dir__}/files/json_lines")
+  Library.load_on_first_use(Files, Compressed: "#{__dir__}/files/compressed", JSONLines: "#{__dir__}/files/json_lines")
 end

@@ -379,5 +379,5 @@ require_relative "path/function"
 
 module Manypack
   lazy = { Text: "#{__dir__}/path/text", Parser: "#{__dir__}/path/parser", Pattern: "#{__dir__}/path/pattern" }
-  Path.private_constant(*Internal.load_on_first_use(Path, lazy))
+  Path.private_constant(*Library.load_on_first_use(Path, lazy))
 end

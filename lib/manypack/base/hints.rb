@@ -7,7 +7,7 @@
 module Manypack
   # The texts by which errors name ours.
   module Hints # :nodoc:
-    private_constant(*Internal.load_on_first_use(self, TABLE: "#{__dir__}/hints/table"))
+    private_constant(*Library.load_on_first_use(self, TABLE: "#{__dir__}/hints/table"))
 
     # Returns the hint for a name that +scope+ does not have, or nil. Without a hint an error comes even where the table
     # cannot be loaded.

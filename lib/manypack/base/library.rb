@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Loads the libraries that Manypack does not depend on.
+# Loads the libraries that Manypack does not depend on, and those of its own files that few programs need.
 #++
 module Manypack
   # Loads optional gems, for files such as manypack/rack, which only programs that use the gem require.
@@ -23,6 +23,15 @@ module Manypack
       raise unless error.path == file
 
       raise LoadError, message(name, user, at_least, "")
+    end
+
+    # Has constants of a module loaded on first use, which saves programs that never use them the time. Before Ruby 4.0
+    # they are loaded now: a comment in Parallel says why. Returns their names.
+    #
+    # files:: by constant, the absolute path of the file that defines it
+    def self.load_on_first_use(owner, files)
+      files.each { |name, path| defined?(Ractor::Port) ? owner.autoload(name, path) : require(path) }
+      files.keys
     end
 
     # Only the main Ractor may ask RubyGems.

@@ -90,6 +90,6 @@ module Manypack
 
   schemas = { Description: "#{__dir__}/description", JsonSchema: "#{__dir__}/json_schema",
               FromJsonSchema: "#{__dir__}/from_json_schema", Rbs: "#{__dir__}/rbs" }
-  Type.private_constant(*Internal.load_on_first_use(Type, schemas))
-  private_constant(*Internal.load_on_first_use(self, Compatibility: "#{__dir__}/compatibility"))
+  Type.private_constant(*Library.load_on_first_use(Type, schemas))
+  private_constant(*Library.load_on_first_use(self, Compatibility: "#{__dir__}/compatibility"))
 end
