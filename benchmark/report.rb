@@ -41,7 +41,7 @@ class Report
   # What the groups of cases are called on the page, in this order.
   GROUPS = {
     "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
-    "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
+    "sizes" => "Sizes", "ext types" => "Ext types",
     "pools" => "As Rails calls it", "streams" => "Streams",
     "calls" => "One call at a time", "skip" => "Skipping",
     "middle" => "Messages that come once", Workload::LOOKS => "Looking into one String again and again",

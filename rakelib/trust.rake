@@ -2,7 +2,6 @@
 
 # rake test:loan      drives a Packer through every five steps of three Fibers, beside the diagram of loan.h
 # rake test:soak[MINUTES]  a server's day, in whose time memory must not grow, and a thousand writers that are killed
-# rake "mutate[core,200]"  changes the source at 200 places, also of ext and lib, and prints what no test notices
 
 namespace :test do
   desc "Drive a Packer through every five steps of three Fibers: it must answer as the diagram of loan.h says"
@@ -15,9 +14,4 @@ namespace :test do
     ruby "-w", "-Ilib", "test/hostile/soak.rb", args.fetch(:minutes, "5")
     sh({ "MANYPACK_CUTS" => "1000" }, FileUtils::RUBY, "-w", "-Ilib", "-Itest", "test/hostile/power_cut_test.rb")
   end
-end
-
-desc "Change the source of PART (core, ext or lib) COUNT times, and print the changes that no test notices"
-task :mutate, %i[part count] => :compile do |_, given|
-  ruby "tools/mutate.rb", given[:part] || "core", given[:count] || "200"
 end

@@ -64,11 +64,6 @@ module Payloads
     ExtTypes.build(Random.new(seed))
   end
 
-  # A page of tweets with one in a hundred of its parts changed, see Mutation.
-  def mutated_twitter(kind, seed: DEFAULT_SEED)
-    Mutation.new(Random.new(seed), kind).of(twitter(seed: seed))
-  end
-
   # The same kind of rows at any size.
   #
   # bytes:: about as many as the packed document has

@@ -61,7 +61,7 @@ class Workload
 
   # Returns all cases by their ids.
   def cases
-    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *middle, *typed, *pooled,
+    @cases ||= [*documents, *classics, *messages, *sizes, *skips, *looks, *middle, *typed, *pooled,
                 *streams, *calls, *starts, *records, *texts].to_h { |one| [one.id, one] }
   end
 
@@ -90,12 +90,6 @@ class Workload
 
   def sizes
     SIZES.map { |name, bytes| one("sizes", name, PLAIN) { Payloads.rows(bytes) } }
-  end
-
-  def mutations
-    Payloads::Mutation::KINDS.keys.map do |kind|
-      one("mutations", "1 % #{kind}", PLAIN) { Payloads.mutated_twitter(kind) }
-    end
   end
 
   def skips
