@@ -13,7 +13,7 @@
  *   view      finding and changing values in bytes, not unpacked: View     base caches codec pack unpack core
  *   path      queries for values in bytes: Path                           base view core
  *   json      bytes to JSON and back                                      base codec buffer pack view core
- *   parallel  streams in batches, and what Ractors exchange               base codec unpack core
+ *   parallel  streams in batches, and what Ractors exchange               base codec core
  *   record    bytes to objects of your classes and back: Type, Record     base codec pack unpack stream view json core
  *   terminal  what only the program `manypack` uses, loaded with it       base codec buffer path json core
  *
@@ -65,7 +65,7 @@ void Init_manypack_redefined(void);
 void Init_manypack_bigint(void);
 void Init_manypack_timestamp_ext(void);
 void Init_manypack_splitter(void);
-void Init_manypack_batch(void);
+void Init_manypack_stop(void);
 void Init_manypack_outbox(void);
 void Init_manypack_isolate(void);
 void Init_manypack_json_error(void);
@@ -143,7 +143,7 @@ Init_manypack(void)
     Init_manypack_bigint();
     Init_manypack_timestamp_ext();
     Init_manypack_splitter();
-    Init_manypack_batch();
+    Init_manypack_stop();
     Init_manypack_outbox();
     Init_manypack_isolate();
     Init_manypack_to_json();

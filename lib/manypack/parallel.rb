@@ -58,7 +58,7 @@ module Manypack
     # 3.4 sometimes crashes in constants that a file loaded by another Ractor looks up.
     autoload :Run, File.join(__dir__, "parallel/run")
 
-    private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
+    private_constant :Splitter, :Stop, :Isolation, :Run
 
     extend Guesses
 

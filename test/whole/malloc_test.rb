@@ -182,7 +182,7 @@ if MallocCounter.possible?
         require #{File.join(ROOT, "test/support/embedding").inspect}
         Manypack.__send__(:init_terminal)
         def self.told
-          own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
+          own = [:Splitter, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
           own << Manypack.const_get(:RactorState) << Manypack.const_get(:StreamCheck) << Manypack.const_get(:Tally)
           [Manypack::Buffer, Manypack::Packer, Manypack::Unpacker, Manypack::Codec, Manypack::Factory, *own].sum do |klass|
             ObjectSpace.each_object(klass).sum { |object| ObjectSpace.memsize_of(object) - Embedding.slot_size(object) }

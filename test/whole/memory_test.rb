@@ -11,7 +11,7 @@ require_relative "../../benchmark/support/payloads"
 class MemoryTest < Minitest::Test
   # There is an Outbox where there are no Ractor::Ports.
   OURS = [Manypack::Packer, Manypack::Unpacker, Manypack::Buffer, Manypack::Codec, Manypack::Factory,
-          *[:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) },
+          *[:Splitter, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) },
           Manypack::View, Manypack::Type, Manypack::LazyRecord, Manypack.const_get(:Tally), Manypack.const_get(:StreamCheck)].freeze
 
   PAIR = Manypack::Record.new(Struct.new(:a, :b), a: String, b: [Integer])
@@ -42,15 +42,13 @@ class MemoryTest < Minitest::Test
     "StreamCheck" => [-> { OURS.last.new(Manypack::Codec.new) }, ->(check) { check.pass("\x92\x01".b) },
                       ->(check) { check.pass("\x02".b) && check.messages == 1 }],
     "Tally" => [-> { OURS[-2].new }, ->(tally) { tally.add("\x81\xA1a\x01".b, 0, 4) }, ->(tally) { tally.heads[0x81] >= 1 }],
-    "Batch" => [-> { OURS[6].new("\xA3one\xA3two".b, 0, 8, 0, Manypack::Codec.new, OURS[7].new) }, ->(batch) { batch.each { nil } },
-                ->(batch) { [].tap { |all| batch.each { |object| all << object } } == %w[one two] }],
-    "Stop" => [-> { OURS[7].new }, ->(stop) { stop.set }, ->(stop) { stop.set? }],
+    "Stop" => [-> { OURS[6].new }, ->(stop) { stop.set }, ->(stop) { stop.set? }],
     "Type" => [-> { Manypack::Type[[PAIR], %w[one two], nil] }, ->(type) { type.load(Manypack.pack([{ "a" => "x", "b" => [1] }])) },
                ->(type) { type.load("\xA3one".b) == "one" && type.load(Manypack.pack([{ "a" => "y", "b" => [2] }])).first.b == [2] }],
     "LazyRecord" => [-> { PAIR.lazy.load(Manypack.pack({ "a" => "x" * 300, "b" => [1] })) }, ->(lazy) { lazy.a }, ->(lazy) { lazy.a == "x" * 300 && lazy.b == [1] }],
     "View" => [-> { Manypack::View.new(Manypack.pack({ "a" => ["x" * 600, [1]] })) }, ->(view) { 3.times { view["a"] } },
                ->(view) { view["a"][1][0] == 1 }],
-    **(!defined?(Ractor::Port) ? { "Outbox" => [-> { OURS[8].new }, ->(outbox) { outbox.put("o" * 300) }, ->(outbox) { outbox.take.tap { |object| outbox.put(object) } == "o" * 300 }] } : {})
+    **(!defined?(Ractor::Port) ? { "Outbox" => [-> { OURS[7].new }, ->(outbox) { outbox.put("o" * 300) }, ->(outbox) { outbox.take.tap { |object| outbox.put(object) } == "o" * 300 }] } : {})
   }.freeze
 
   # What the block raises.

@@ -21,7 +21,7 @@ class TypedDataTest < Minitest::Test
   LACKING = {
     "Manypack::Parallel::Stop" => %i[dmark dcompact], "Manypack::View::Index" => %i[dmark dcompact],
     "Manypack::StreamCheck" => %i[dmark dcompact shareable], "Manypack::Tally" => %i[dmark dcompact shareable],
-    "Manypack::Parallel::Batch" => %i[shareable], "Manypack::Parallel::Splitter" => %i[shareable],
+    "Manypack::Parallel::Splitter" => %i[shareable],
     "Manypack::Buffer" => %i[shareable], "Manypack::Packer" => %i[shareable], "Manypack::Unpacker" => %i[shareable],
     "Manypack::Codec" => %i[embeddable], "Manypack::Type" => %i[embeddable],
     "Manypack::RactorState" => %i[wb_protected shareable]
@@ -36,7 +36,7 @@ class TypedDataTest < Minitest::Test
     codec = Manypack::Codec.new
     stop = parallel["Stop"].new
     view = Manypack::View.new(MESSAGE).tap { |itself| 2.times { itself[3] && itself[9] } }
-    [codec, stop, view, parallel["Batch"].new(MESSAGE, 0, 1, 0, codec, stop), *(parallel["Outbox"].new unless PORTS), parallel["Splitter"].new(codec),
+    [codec, stop, view, *(parallel["Outbox"].new unless PORTS), parallel["Splitter"].new(codec),
      Manypack.const_get(:StreamCheck).new(codec), Manypack.const_get(:Tally).new, Manypack::Buffer.new, Manypack::Packer.new, Manypack::Unpacker.new, Manypack::Factory.new,
      Manypack::Type[String], Manypack::Record.new(Struct.new(:a), a: String).lazy.load("\x81\xA1a\xA1b".b)]
   end

@@ -124,7 +124,7 @@ module Manypack
         end
 
         # Raises an EncodeError, which is a TypeError, for a result that cannot be packed.
-        def add(result, _batch)
+        def add(result)
           write(result)
         rescue StandardError, SystemStackError => e
           reason = e.message.lines.first&.chomp # Ruby 3.1 adds the line of code

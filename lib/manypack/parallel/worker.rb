@@ -27,10 +27,10 @@ module Manypack
           @count = 0
         end
 
-        # batch:: a Batch whose message the result is for
-        def add(result, batch)
+        # Adds the result for a message, whose bytes the block returns.
+        def add(result)
           if true.equal?(result)
-            keep(batch.message)
+            keep(yield)
           elsif result
             write(result)
           end
@@ -109,23 +109,34 @@ module Manypack
       # results:: a Packed, or an object with << and to_a. Its errors are Failures with packs; otherwise they are raised
       #           here
       def run(bytes, start, size, index, offset, results = @packs ? collector : [])
-        batch = batch_of(bytes, start, size, offset)
+        passed = 0
         stage = :unpack
-        batch.each do |object|
+        from = offset
+        unpacker = unpacker_of(bytes.byteslice(start, size), offset)
+        unpacker.each(strict: true) do |object|
+          break if @stop.set?
+
           stage = :work
           result = @work.call(object)
-          stage = :result unless @packs
-          results.is_a?(Packed) ? results.add(result, batch) : results << result
+          if results.is_a?(Packed)
+            to = unpacker.position
+            results.add(result) { bytes.byteslice(start + from - offset, to - from) }
+            from = to
+          else
+            stage = :result unless @packs
+            results << result
+          end
+          passed += 1
           stage = :unpack
         end
-        [results.to_a, nil, batch.passed]
+        [results.to_a, nil, passed]
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
-        return [results.to_a, Failure.new(e, index, offset), 0] unless batch # an interrupt came before there was one
 
         e.path if e.is_a?(DecodeError) # found here, so that the error need not carry the bytes of the message
-        offset = stage == :unpack && e.is_a?(DecodeError) ? e.offset : batch.offset
-        [results.to_a, Failure.new(e, index + batch.passed, offset), batch.passed]
+        failure = Failure.new(e, *place(passed, bytes, start, size, index, offset))
+        failure.offset = e.offset if stage == :unpack && e.is_a?(DecodeError)
+        [results.to_a, failure, passed]
       end
 
       # Takes the results of a batch that could not be copied to the Ractor that waits for them, and the error of
@@ -138,42 +149,10 @@ module Manypack
 
       private
 
-      # Loads the messages of a batch as Views, or by an object with load. It has the methods of Batch.
-      class BatchLoader
-        attr_reader :offset, :passed
-
-        def initialize(bytes, start, size, offset, codec, stop, as)
-          @bytes = bytes.byteslice(start, size)
-          # Run has given a Type the options of the front: the codec of the front is not to change it again.
-          unpacker = Arguments.type_of(as) ? Unpacker.new(as: as) : codec.unpacker(as: as)
-          @unpacker = unpacker.feed(@bytes)
-          Internal.start_at(@unpacker, offset)
-          @start = @offset = offset
-          @passed = 0
-          @stop = stop
-        end
-
-        # Yields each loaded message, until the Stop is set.
-        def each
-          @unpacker.each(strict: true) do |object|
-            yield object
-            @passed += 1
-            @offset = @unpacker.position
-            break if @stop.set?
-          end
-        end
-
-        # Returns the bytes of the message that +each+ has yielded last.
-        def message
-          @bytes.byteslice(@offset - @start, @unpacker.position - @offset)
-        end
-      end
-      private_constant :BatchLoader
-
-      def batch_of(*batch)
-        return Batch.new(*batch, @codec, @stop) unless @as
-
-        BatchLoader.new(*batch, @codec, @stop, @as)
+      # Run has given a Type the options of the front: the codec of the front is not to change it again.
+      def unpacker_of(bytes, offset)
+        unpacker = Arguments.type_of(@as) ? Unpacker.new(as: @as) : @codec.unpacker(as: @as)
+        Internal.start_at(unpacker.feed(bytes), offset)
       end
 
       # Returns the index and offset of the message with that number in a batch.
