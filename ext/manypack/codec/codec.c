@@ -11,7 +11,7 @@ static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 typedef struct {
     mp_codec codec;
     mp_types *types; /* never NULL; codec.types is the same, or NULL if there are none */
-    VALUE owner;     /* the Codec that has the same types and marks them; 0 if this one does */
+    VALUE owner;     /* the Codec that owns these types: marks and frees them; 0 if this one does */
     VALUE called;    /* the option `default`; 0 without one */
 } codec_object;
 
@@ -43,14 +43,18 @@ codec_compact(void *ptr)
 static void
 codec_free(void *ptr)
 {
-    mp_types_release(((codec_object *)ptr)->types);
+    const codec_object *object = ptr;
+
+    if (!object->owner) mp_types_free(object->types);
     xfree(ptr);
 }
 
 static size_t
 codec_memsize(const void *ptr)
 {
-    return sizeof(codec_object) + mp_types_memsize(((const codec_object *)ptr)->types);
+    const codec_object *object = ptr;
+
+    return sizeof(codec_object) + (object->owner ? 0 : mp_types_memsize(object->types));
 }
 
 /* Not embeddable: others have pointers to the struct, so compaction must not move it. */
@@ -95,12 +99,6 @@ VALUE
 mp_codec_called(VALUE self)
 {
     return codec_get(self)->called;
-}
-
-mp_types *
-mp_codec_types(VALUE self)
-{
-    return codec_get(self)->types;
 }
 
 /* The default codec, or in the main Ractor the one that replaces it. */
@@ -196,11 +194,12 @@ written(VALUE self)
 static VALUE
 codec_new(VALUE from)
 {
+    mp_types *types = from ? codec_get(from)->types : mp_types_new();
     codec_object *object;
     VALUE self = TypedData_Make_Struct(cCodec, codec_object, &codec_type, object);
 
     object->codec.object = self;
-    object->types = mp_types_hold(from ? codec_get(from)->types : &mp_no_types);
+    object->types = types;
     mp_options_init(&object->codec.options);
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
@@ -215,13 +214,14 @@ static mp_types *
 own_types(VALUE self)
 {
     codec_object *object = codec_get(self);
-    mp_types *shared = object->types;
+    const mp_types *shared = object->types;
+    VALUE owner = object->owner; /* keeps them alive */
 
     object->types = mp_types_new();
-    mp_types_copy(object->types, shared);
     object->owner = 0;
-    mp_types_release(shared);
+    mp_types_copy(object->types, shared);
     written(self);
+    RB_GC_GUARD(owner);
     return object->types;
 }
 
@@ -333,18 +333,13 @@ VALUE
 mp_codec_with_options(VALUE from, VALUE options, int api)
 {
     mp_codec changed;
-    VALUE *recent, self;
 
     if (NIL_P(options)) return from;
     mp_codec_override(&changed, from, options, api);
     from = changed.object;
     if (api & MP_PACKS && api & MP_UNPACKS) return codec_of_options(from, &changed.options);
     if (!memcmp(&codec_get(from)->codec.options, &changed.options, sizeof(mp_options))) return from;
-    recent = &mp_ractor_seldom()->recent_codec;
-    if (made_last_p(*recent, from, &changed.options, codec_get(from)->called)) return *recent;
-    self = codec_of_options(from, &changed.options);
-    *recent = self;
-    return self;
+    return codec_with(from, &changed.options, codec_get(from)->called);
 }
 
 VALUE
