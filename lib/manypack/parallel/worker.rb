@@ -133,8 +133,8 @@ module Manypack
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
 
-        e.path if e.is_a?(DecodeError) # found here, so that the error need not carry the bytes of the message
         failure = Failure.new(e, *place(passed, bytes, start, size, index, offset))
+        find_path(e, bytes.byteslice(start, size).byteslice(failure.offset - offset..)) if e.is_a?(DecodeError)
         failure.offset = e.offset if stage == :unpack && e.is_a?(DecodeError)
         [results.to_a, failure, passed]
       end
@@ -153,6 +153,14 @@ module Manypack
       def unpacker_of(bytes, offset)
         unpacker = Arguments.type_of(@as) ? Unpacker.new(as: @as) : @codec.unpacker(as: @as)
         Internal.start_at(unpacker.feed(bytes), offset)
+      end
+
+      # Has the error know its path, so that it need not carry the bytes of the message. An Unpacker, which could get more
+      # bytes, does not know the path in a message that is cut.
+      def find_path(error, message)
+        View.new(message, codec: @codec, check: true) if error.path.nil? && error.is_a?(TruncatedError) && @as.nil?
+      rescue DecodeError => found
+        error.instance_variable_set(:@path, found.path) if found.is_a?(TruncatedError)
       end
 
       # Returns the index and offset of the message with that number in a batch.
