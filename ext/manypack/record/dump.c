@@ -560,13 +560,13 @@ lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
 static bool
 tagged_p(const mp_shape *shape, VALUE lazy, VALUE packed)
 {
-    mp_lazy_part part = mp_lazy_record_part(lazy);
+    const mp_lazy_record *part = mp_lazy_record_get(lazy);
     mp_key tag = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
     mp_value_words words;
     mp_loader l;
     bool same;
 
-    mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
+    mp_loader_init(&l, &words, part->message, part->start, part->type, part->codec);
     same = mp_load_find_tag(&l, shape);
     if (same) {
         const uint8_t *at = l.d.at;
@@ -591,7 +591,7 @@ dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t numb
         mp_encoder_raise(e, rb_eArgError, NULL,
                          "the LazyRecord of %" PRIsVALUE " was not loaded by the union: it has no tag %+" PRIsVALUE
                          " under %+" PRIsVALUE ", so dump what its load returns",
-                         mp_lazy_record_get(lazy)->klass, tag, shape->tag_key);
+                         mp_lazy_record_get(lazy)->record->klass, tag, shape->tag_key);
     }
     dump_lazy(e, lazy);
 }

@@ -11,11 +11,12 @@ static ID id_new, id_initialize, id_constructor, id_make;
 enum { ANY_ARGUMENTS = -1 };
 
 /*
+ * True if objects are made without a constructor of the class. Costs two method look-ups.
  * A class can get a constructor at any time. The table of methods tells whether initialize is Ruby's. It does not tell
  * that for new, so new is looked up when the first object is made; later only its arity is compared.
  */
-bool
-mp_instance_filled_p(const mp_record *record)
+static bool
+filled_p(const mp_record *record)
 {
     if (record->build >= MP_BUILD_IVARS) return record->build == MP_BUILD_IVARS;
     return rb_method_basic_definition_p(record->klass, id_initialize) && record->new_seen &&
@@ -67,7 +68,7 @@ mp_instance_constructor(const mp_record *record)
 {
     VALUE found, new_arity, initialize_arity;
 
-    if (mp_instance_filled_p(record)) return (mp_constructor){.build = record->build};
+    if (MP_LIKELY(filled_p(record))) return (mp_constructor){.build = record->build};
     new_arity = INT2NUM(rb_obj_method_arity(record->klass, id_new));
     initialize_arity = INT2NUM(rb_mod_method_arity(record->klass, id_initialize));
     found = rb_hash_lookup(constructors(), key_of(record));

@@ -11,12 +11,6 @@ typedef struct {
 } mp_constructor;
 
 /*
- * True if a Record's objects are made without a constructor of the class, so that the caller need not look for one.
- * Costs two method look-ups.
- */
-bool mp_instance_filled_p(const mp_record *record);
-
-/*
  * Finds out how to make a Record's objects. May run user code. ArgumentError if the class now has a constructor that
  * cannot take the members.
  */

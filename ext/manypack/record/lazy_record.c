@@ -3,21 +3,10 @@
 
 #include "codec/codec.h"
 
-typedef struct {
-    VALUE message; /* frozen */
-    VALUE type;    /* owns record */
-    VALUE codec;
-    VALUE view;    /* a View of the whole message, or 0 */
-    const mp_record *record;
-    uint32_t start, end; /* of the Record in the message */
-    uint32_t count;
-    uint32_t offsets[];  /* of the values, one for each field */
-} lazy_record;
-
 static void
 lazy_mark(void *ptr)
 {
-    const lazy_record *lazy = ptr;
+    const mp_lazy_record *lazy = ptr;
 
     rb_gc_mark_movable(lazy->message);
     rb_gc_mark_movable(lazy->type);
@@ -28,7 +17,7 @@ lazy_mark(void *ptr)
 static void
 lazy_compact(void *ptr)
 {
-    lazy_record *lazy = ptr;
+    mp_lazy_record *lazy = ptr;
 
     lazy->message = rb_gc_location(lazy->message);
     lazy->type = rb_gc_location(lazy->type);
@@ -39,13 +28,13 @@ lazy_compact(void *ptr)
 static size_t
 size_of(uint32_t count)
 {
-    return sizeof(lazy_record) + count * sizeof(uint32_t);
+    return sizeof(mp_lazy_record) + count * sizeof(uint32_t);
 }
 
 static size_t
 lazy_memsize(const void *ptr)
 {
-    const lazy_record *lazy = ptr;
+    const mp_lazy_record *lazy = ptr;
 
     return mp_typed_memsize(size_of(lazy->count));
 }
@@ -56,40 +45,31 @@ static const rb_data_type_t lazy_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* The pointer is valid while the caller has the object on its stack. TypeError for an object that no Record made. */
-static lazy_record *
-lazy_get(VALUE self)
+const mp_lazy_record *
+mp_lazy_record_get(VALUE self)
 {
-    return rb_check_typeddata(self, &lazy_type);
-}
-
-/* The same. ArgumentError for an object that is not complete yet: only ObjectSpace can find one. */
-static const lazy_record *
-complete_get(VALUE self)
-{
-    const lazy_record *lazy = lazy_get(self);
+    const mp_lazy_record *lazy = rb_check_typeddata(self, &lazy_type);
 
     if (!RB_OBJ_FROZEN(self)) rb_raise(rb_eArgError, "uninitialized %" PRIsVALUE, rb_obj_class(self));
     return lazy;
 }
 
 VALUE
-mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALUE *offsets)
+mp_lazy_record_new(const mp_record *record, const mp_lazy_record *part, const VALUE *offsets)
 {
     VALUE self;
-    lazy_record *lazy;
+    mp_lazy_record *lazy;
     uint32_t i;
 
-    if (part->end > UINT32_MAX) rb_raise(rb_eRangeError, "a lazy Record must be in the first 4 GiB of its message");
     self = rb_data_typed_object_zalloc(record->reader, size_of(record->count), &lazy_type);
-    lazy = lazy_get(self);
+    lazy = rb_check_typeddata(self, &lazy_type);
     RB_OBJ_WRITE(self, &lazy->message, part->message);
     RB_OBJ_WRITE(self, &lazy->type, part->type);
     RB_OBJ_WRITE(self, &lazy->codec, part->codec);
     if (part->view) RB_OBJ_WRITE(self, &lazy->view, part->view);
     lazy->record = record;
-    lazy->start = (uint32_t)part->start;
-    lazy->end = (uint32_t)part->end;
+    lazy->start = part->start;
+    lazy->end = part->end;
     lazy->count = record->count;
     for (i = 0; i < record->count; i++) {
         /* Not FIX2LONG: where a Fixnum has 31 bits, it would take the highest bit for the sign. */
@@ -99,36 +79,12 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALU
     return self;
 }
 
-const mp_record *
-mp_lazy_record_get(VALUE self)
-{
-    return complete_get(self)->record;
-}
-
-mp_lazy_part
-mp_lazy_record_part(VALUE self)
-{
-    const lazy_record *lazy = complete_get(self);
-
-    return (mp_lazy_part){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .view = lazy->view,
-                          .start = lazy->start, .end = lazy->end};
-}
-
-mp_lazy_field
-mp_lazy_record_field(VALUE self, uint32_t field)
-{
-    const lazy_record *lazy = complete_get(self);
-
-    if (field >= lazy->count) rb_raise(rb_eIndexError, "index %" PRIu32 " outside of the fields", field);
-    return (mp_lazy_field){.part = mp_lazy_record_part(self), .record = lazy->record, .offset = lazy->offsets[field]};
-}
-
 bool
 mp_lazy_record_of_p(VALUE object, const mp_record *record)
 {
     if (record->form != MP_FORM_LAZY || !rb_typeddata_is_kind_of(object, &lazy_type)) return false;
     if (RBASIC_CLASS(object) == record->reader) return true;
-    return RTEST(rb_equal(record->object, mp_lazy_record_get(object)->object));
+    return RTEST(rb_equal(record->object, mp_lazy_record_get(object)->record->object));
 }
 
 /*
@@ -141,7 +97,7 @@ mp_lazy_record_of_p(VALUE object, const mp_record *record)
 static VALUE
 rb_lazy_record(VALUE self)
 {
-    return mp_lazy_record_get(self)->object;
+    return mp_lazy_record_get(self)->record->object;
 }
 
 /*
@@ -154,9 +110,9 @@ rb_lazy_record(VALUE self)
 VALUE
 mp_lazy_record_bytes(VALUE self)
 {
-    mp_lazy_part part = mp_lazy_record_part(self);
+    const mp_lazy_record *lazy = mp_lazy_record_get(self);
 
-    return rb_str_subseq(part.message, (long)part.start, (long)(part.end - part.start));
+    return rb_str_subseq(lazy->message, (long)lazy->start, (long)(lazy->end - lazy->start));
 }
 
 void

@@ -46,7 +46,6 @@ load_at_once(mp_loader *l, const mp_shape *shape)
     return LONG2FIX((long)n);
 }
 
-/* Loads the next object and checks that it is of the shape's type. */
 MP_INLINE VALUE
 load_value(mp_loader *l, const mp_shape *shape)
 {
@@ -319,7 +318,7 @@ build_of(mp_loader *l, const mp_record *record)
     mp_build build;
 
     if (MP_LIKELY(*filled == record)) return record->build;
-    build = mp_record_constructor(l, record).build;
+    build = mp_instance_constructor(record).build;
     if (build == record->build) *filled = record;
     return build;
 }
@@ -386,9 +385,8 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
                                                (VALUE)0));
 }
 
-/* Gives missing fields their defaults. Reports fields without a default before any user code runs. */
-static MP_NOINLINE void
-set_defaults(mp_loader *l, const mp_record_walk *walk)
+MP_NOINLINE void
+mp_load_defaults(mp_loader *l, const mp_record_walk *walk)
 {
     instance_call arg = {.l = l, .walk = walk};
 
@@ -425,7 +423,7 @@ mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
     l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
     mp_record_take_rest(l, walk);
     if (MP_UNLIKELY(walk->record->into != MP_FIELD_NONE)) check_rest(l, walk);
-    if (MP_UNLIKELY(walk->missing)) set_defaults(l, walk);
+    if (MP_UNLIKELY(walk->missing)) mp_load_defaults(l, walk);
     object = call_for_instance(l, walk, build_of(l, walk->record));
     if (MP_LIKELY(!walk->record->rules) || mp_loader_errors_kept(l) != walk->errors) return object;
     object = mp_load_ruled(l, walk->record->rules, object, walk->at);
@@ -708,6 +706,12 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
     return MP_LIKELY(object != Qundef) ? object : wrong_type(l, shape, l->d.at);
 }
 
+VALUE
+mp_load_value(mp_loader *l, const mp_shape *shape)
+{
+    return load_value(l, shape);
+}
+
 /* --- starting --------------------------------------------------------------------------------------- */
 
 /*
@@ -755,118 +759,5 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     if (part.outer) part.outer->objects = l.d.others;
     mp_loader_end(&l);
     RB_GC_GUARD(codec);
-    return object;
-}
-
-/*
- * Fast path (records/1,000 rows) without a loader for the most frequent field of a LazyRecord, a str that becomes a new
- * String. Qundef: take the slow path. Loading lazily and reading three such fields takes 1.10 times as long without it.
- */
-MP_INLINE VALUE
-load_field_at_once(const mp_lazy_field *field, const mp_shape *shape)
-{
-    const mp_options *options = &mp_codec_get(field->part.codec)->options;
-    const uint8_t *start = (const uint8_t *)RSTRING_PTR(field->part.message);
-    const uint8_t *p = start + field->offset, *end = start + field->part.end;
-    mp_wire_row row;
-    uint32_t n;
-
-    if (shape->kind != MP_SHAPE_STRING || options->freeze || options->shareable) return Qundef;
-    if (mp_row_read(p, end, &row) != MP_OK || row.kind != MP_STR) return Qundef;
-    n = mp_row_count(p, row);
-    if (!mp_payload_present_p(p + row.head, n, end)) return Qundef;
-    return rb_enc_str_new((const char *)p + row.head, n, mp_utf8);
-}
-
-VALUE
-mp_load_lazy(VALUE lazy)
-{
-    const mp_record *record = mp_lazy_record_get(lazy);
-    mp_lazy_part part = mp_lazy_record_part(lazy);
-    mp_value_words words;
-    mp_record_walk walk;
-    mp_loader l;
-    VALUE object;
-    uint32_t i;
-
-    mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
-    l.view = part.view;
-    mp_record_open(&l, &walk, record);
-    for (i = 0; i < record->count; i++) {
-        size_t offset = mp_lazy_record_field(lazy, i).offset;
-
-        if (offset == MP_LAZY_MISSING) continue;
-        l.d.at = l.d.start + offset;
-        l.field = i;
-        walk.place.key = record->fields[i].key;
-        mp_record_set(&l, &walk, i, load_value(&l, record->fields[i].shape));
-        l.field = MP_FIELD_NONE;
-    }
-    object = mp_load_finish_record(&l, &walk);
-    l.place = &walk.place;
-    mp_record_close(&l, &walk);
-    mp_loader_end(&l);
-    RB_GC_GUARD(lazy);
-    return object;
-}
-
-VALUE
-mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
-{
-    const mp_record *record = field->record;
-    mp_place place = {.key = record->fields[number].key};
-    VALUE object = load_field_at_once(field, record->fields[number].shape);
-    mp_value_words words;
-    mp_loader l;
-
-    if (MP_LIKELY(object != Qundef)) return object;
-
-    mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
-    l.view = field->part.view;
-    l.d.at = l.d.start + field->offset;
-    l.place = &place;
-    l.record = record;
-    l.field = number;
-    object = load_value(&l, record->fields[number].shape);
-    mp_loader_end(&l);
-    RB_GC_GUARD(lazy);
-    return object;
-}
-
-/* Finds the default that the class's own initialize gives a missing field. */
-static VALUE
-own_default(VALUE lazy, const mp_record *record, const mp_field *field)
-{
-    VALUE object = mp_load_lazy(lazy);
-
-    if (RTEST(rb_obj_is_kind_of(object, record->klass))) return mp_instance_get(record, object, field);
-    rb_raise(rb_eTypeError, "%" PRIsVALUE ".new returned an instance of %" PRIsVALUE, record->klass,
-             rb_obj_class(object));
-}
-
-VALUE
-mp_load_default(VALUE lazy, const mp_lazy_field *field, uint32_t number)
-{
-    const mp_record *record = field->record;
-    mp_value_words words;
-    mp_record_walk walk;
-    mp_loader l;
-    VALUE object;
-    uint32_t i;
-
-    if (record->fields[number].default_value == Qundef) return own_default(lazy, record, &record->fields[number]);
-    if (!record->fields[number].called) return record->fields[number].default_value;
-    mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
-    mp_record_open(&l, &walk, record);
-    for (i = 0; i < record->count; i++) {
-        if (i != number) mp_record_set(&l, &walk, i, Qnil);
-    }
-    l.place = walk.place.up;
-    set_defaults(&l, &walk);
-    object = mp_record_values(&l, &walk)[number];
-    l.place = &walk.place;
-    mp_record_close(&l, &walk);
-    mp_loader_end(&l);
-    RB_GC_GUARD(lazy);
     return object;
 }

@@ -3,7 +3,6 @@
 #define MANYPACK_LOAD_H
 
 #include "codec/codec.h"
-#include "record/lazy_record.h"
 #include "record/loader.h"
 #include "record/record_walk.h"
 
@@ -24,14 +23,11 @@ typedef struct {
  */
 VALUE mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect);
 
-/*
- * Loads all fields of a LazyRecord into an object of its class. Does not read the keys again: unknown keys were skipped
- * or refused when the LazyRecord was made.
- */
-VALUE mp_load_lazy(VALUE lazy);
+/* Loads the next object and checks that it is of the shape's type. */
+VALUE mp_load_value(mp_loader *l, const mp_shape *shape);
 
-/* Returns the default of a field that is missing in the message of a LazyRecord. */
-VALUE mp_load_default(VALUE lazy, const mp_lazy_field *field, uint32_t number);
+/* Gives missing fields their defaults. Reports fields without a default before any user code runs. */
+void mp_load_defaults(mp_loader *l, const mp_record_walk *walk);
 
 /* ArgumentError for an UNNAMED, also among the types of an ANY_OF. */
 void mp_load_refuse_unnamed(const mp_shape *shape);
@@ -53,8 +49,5 @@ const mp_shape *mp_load_tagged_part(const mp_shape *shape, VALUE value);
 
 /* Moves from the head of a map to the value of the tag key of a TAGGED. False if the map has no such key. */
 bool mp_load_find_tag(mp_loader *l, const mp_shape *shape);
-
-/* Loads the value of a field of a LazyRecord. */
-VALUE mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number);
 
 #endif

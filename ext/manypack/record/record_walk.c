@@ -166,13 +166,6 @@ mp_record_skip_second(mp_loader *l, const mp_record_walk *walk)
     return options->first_key;
 }
 
-mp_constructor
-mp_record_constructor(mp_loader *l, const mp_record *record)
-{
-    if (MP_LIKELY(mp_instance_filled_p(record))) return (mp_constructor){.build = record->build};
-    return mp_instance_constructor(record);
-}
-
 /*
  * True if the class's own constructor has a default for a missing field, and the Record has none. A positional default
  * counts only if all arguments after it are missing, too.
@@ -196,7 +189,7 @@ static MP_NOINLINE void
 check_missing(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
-    mp_constructor constructor = mp_record_constructor(l, record);
+    mp_constructor constructor = mp_instance_constructor(record);
     const VALUE *values = mp_record_values(l, walk);
     uint32_t i, tag = walk->tag_keys != NULL; /* of an array, its first element */
 
@@ -272,11 +265,13 @@ seal_lazy(mp_loader *l, VALUE lazy)
 VALUE
 mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
 {
-    mp_lazy_part part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
-                         .start = (size_t)(walk->at - l->d.start), .end = (size_t)(l->d.at - l->d.start)};
+    size_t end = (size_t)(l->d.at - l->d.start);
+    mp_lazy_record part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
+                           .start = (uint32_t)(walk->at - l->d.start), .end = (uint32_t)end};
 
     if (MP_UNLIKELY(walk->missing)) check_missing(l, walk);
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
+    if (end > UINT32_MAX) rb_raise(rb_eRangeError, "a lazy Record must be in the first 4 GiB of its message");
     if (walk->record->views) part.view = mp_load_view_root(l);
     return seal_lazy(l, mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));
 }

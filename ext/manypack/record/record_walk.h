@@ -108,9 +108,6 @@ bool mp_record_tag_key_p(const mp_record_walk *walk, VALUE key);
 /* Makes the Hash of unknown pairs, if a field takes it. */
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 
-/* Finds out how the object is made: the class may have its own constructor. */
-mp_constructor mp_record_constructor(mp_loader *l, const mp_record *record);
-
 /*
  * Gives missing fields their defaults, except defaults that must be called. RecordError for a field without a default,
  * unless the class's own constructor has one.
