@@ -37,8 +37,8 @@ factory_memsize(const void *ptr)
 
 static const rb_data_type_t factory_type = {
     .wrap_struct_name = "Manypack::Factory",
-    .function =
-        {.dmark = factory_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = factory_memsize, .dcompact = factory_compact},
+    .function = {.dmark = factory_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = factory_memsize,
+                 .dcompact = factory_compact},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 

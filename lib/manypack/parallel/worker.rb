@@ -155,8 +155,8 @@ module Manypack
         Internal.start_at(unpacker.feed(bytes), offset)
       end
 
-      # Has the error know its path, so that it need not carry the bytes of the message. An Unpacker, which could get more
-      # bytes, does not know the path in a message that is cut.
+      # Has the error find its path, so that it need not carry the bytes of the message. An Unpacker waits for more
+      # bytes, so its error has no path in a message that is cut.
       def find_path(error, message)
         View.new(message, codec: @codec, check: true) if error.path.nil? && error.is_a?(TruncatedError) && @as.nil?
       rescue DecodeError => found
