@@ -36,7 +36,6 @@ void Init_manypack_ractor(void);
 void Init_manypack_parsed_paths(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
-void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
 void Init_manypack_key_flood(void);
 void Init_manypack_objects(void);
@@ -121,7 +120,6 @@ Init_manypack(void)
     Init_manypack_parsed_paths();
     Init_manypack_types();
     Init_manypack_codec();
-    Init_manypack_foreign();
     Init_manypack_buffer();
     Init_manypack_key_flood();
     Init_manypack_objects();

@@ -10,8 +10,6 @@
 #include "stream/unpacker.h"
 #include "unpack/decode.h"
 
-static VALUE sym_as;
-static ID id_unpack_as;
 
 static VALUE
 pack_whole(VALUE obj, const mp_codec *codec)
@@ -72,9 +70,9 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
 {
     mp_codec codec;
 
-    if (RB_TYPE_P(options, T_HASH) && rb_hash_lookup2(options, sym_as, Qundef) != Qundef) {
-        return rb_funcall(mp_mArguments, id_unpack_as, 4, source, api & MP_WITH_CODEC ? Qnil : codec_object, options,
-                          mp_lenient_p(api) ? Qtrue : Qfalse);
+    if (RB_TYPE_P(options, T_HASH) && rb_hash_lookup2(options, ID2SYM(rb_intern("as")), Qundef) != Qundef) {
+        return rb_funcall(mp_mArguments, rb_intern("unpack_as"), 4, source, api & MP_WITH_CODEC ? Qnil : codec_object,
+                          options, mp_lenient_p(api) ? Qtrue : Qfalse);
     }
     mp_codec_override(&codec, codec_object, options, api | MP_UNPACKS | MP_WITH_AS);
     return mp_unpack(source, &codec, api);
@@ -367,9 +365,6 @@ Init_manypack_face(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
-
-    sym_as = ID2SYM(rb_intern("as"));
-    id_unpack_as = rb_intern("unpack_as");
     rb_define_module_function(mManypack, "pack", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);

@@ -8,10 +8,7 @@
 static VALUE front, default_factory, factory_class;
 
 static uintptr_t redefined;        /* a method of one of the classes is not ours; never false again */
-static uintptr_t default_replaced; /* DefaultFactory was replaced once; never false again */
-static uintptr_t assigned;         /* mp_constants_assigned when default_replaced was found false */
-static VALUE own_options[3];
-static ID id_default_factory, id_packer, id_write, id_full_pack, id_unpacker, id_full_unpack;
+static uintptr_t default_replaced; /* DefaultFactory was replaced, or nobody would notice; never false again */
 
 bool
 mp_redefined_p(VALUE factory)
@@ -19,37 +16,25 @@ mp_redefined_p(VALUE factory)
     return front && (MP_LOAD_ACQUIRE(&redefined) || RBASIC_CLASS(factory) != factory_class);
 }
 
-static MP_NOINLINE VALUE
-look_up_default(uintptr_t now)
-{
-    VALUE factory = rb_const_get(front, id_default_factory);
-
-    if (factory != default_factory) MP_STORE_RELEASE(&default_replaced, 1);
-    MP_STORE_RELEASE(&assigned, now);
-    return factory;
-}
-
 VALUE
 mp_redefined_default(void)
 {
-    uintptr_t now = mp_constants_assigned();
     VALUE factory = default_factory;
 
     if (MP_UNLIKELY(!front)) return 0;
-    if (MP_UNLIKELY(MP_LOAD_ACQUIRE(&default_replaced) || now != MP_LOAD_ACQUIRE(&assigned))) {
-        factory = look_up_default(now);
-    }
+    if (MP_UNLIKELY(MP_LOAD_ACQUIRE(&default_replaced))) factory = rb_const_get(front, rb_intern("DefaultFactory"));
     return MP_LIKELY(factory == default_factory && !mp_redefined_p(factory)) ? 0 : factory;
 }
 
 bool
 mp_called_by_methods_p(int argc, const VALUE *argv)
 {
+    static const char *const own_options[] = {"as", "canonical", "codec"};
     size_t i;
 
     if (argc < 1 || !RB_TYPE_P(argv[argc - 1], T_HASH)) return true;
     for (i = 0; i < sizeof(own_options) / sizeof(*own_options); i++) {
-        if (rb_hash_lookup2(argv[argc - 1], own_options[i], Qundef) != Qundef) return false;
+        if (rb_hash_lookup2(argv[argc - 1], ID2SYM(rb_intern(own_options[i])), Qundef) != Qundef) return false;
     }
     return true;
 }
@@ -57,10 +42,10 @@ mp_called_by_methods_p(int argc, const VALUE *argv)
 VALUE
 mp_pack_by_methods(VALUE factory, VALUE obj, int argc, const VALUE *argv)
 {
-    VALUE packer = rb_funcallv(factory, id_packer, argc, argv);
+    VALUE packer = rb_funcallv(factory, rb_intern("packer"), argc, argv);
 
-    rb_funcallv_public(packer, id_write, 1, &obj);
-    return rb_funcallv_public(packer, id_full_pack, 0, NULL);
+    rb_funcallv_public(packer, rb_intern("write"), 1, &obj);
+    return rb_funcallv_public(packer, rb_intern("full_pack"), 0, NULL);
 }
 
 VALUE
@@ -72,13 +57,13 @@ mp_unpack_by_methods(VALUE factory, VALUE source, VALUE options, const char *fee
     argv[0] = source;
     argv[1] = options;
     if (NIL_P(string)) {
-        unpacker = rb_funcallv(factory, id_unpacker, 2, argv);
+        unpacker = rb_funcallv(factory, rb_intern("unpacker"), 2, argv);
         mp_unpacker_leave_rest(unpacker);
     } else {
-        unpacker = rb_funcallv(factory, id_unpacker, 1, &options);
+        unpacker = rb_funcallv(factory, rb_intern("unpacker"), 1, &options);
         rb_funcallv_public(unpacker, rb_intern(feed), 1, &string);
     }
-    return rb_funcallv_public(unpacker, id_full_unpack, 0, NULL);
+    return rb_funcallv_public(unpacker, rb_intern("full_unpack"), 0, NULL);
 }
 
 void
@@ -93,7 +78,7 @@ mp_redefined_watch(VALUE module, VALUE factory)
     default_factory = factory;
     factory_class = klass;
     front = module;
-    if (!mp_constants_assigned() && !rb_method_boundp(rb_cModule, rb_intern("const_added"), 0)) default_replaced = 1;
+    if (!rb_method_boundp(rb_cModule, rb_intern("const_added"), 0)) default_replaced = 1; /* before Ruby 3.2 */
 }
 
 /* call-seq: Internal.redefined -> nil: from now on mp_redefined_p is true */
@@ -115,15 +100,6 @@ rb_internal_default_replaced(VALUE self)
 void
 Init_manypack_redefined(void)
 {
-    own_options[0] = ID2SYM(rb_intern("as"));
-    own_options[1] = ID2SYM(rb_intern("canonical"));
-    own_options[2] = ID2SYM(rb_intern("codec"));
-    id_default_factory = rb_intern("DefaultFactory");
-    id_packer = rb_intern("packer");
-    id_write = rb_intern("write");
-    id_full_pack = rb_intern("full_pack");
-    id_unpacker = rb_intern("unpacker");
-    id_full_unpack = rb_intern("full_unpack");
     MP_DEFINE_INTERNAL("default_replaced", rb_internal_default_replaced, 0);
     MP_DEFINE_INTERNAL("redefined", rb_internal_redefined, 0);
 }

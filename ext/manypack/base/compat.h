@@ -15,11 +15,8 @@
  * rb_proc_isolate: 3.0, exported but in no header. It may disappear. From 4.0 on we do not call it: Ruby code calls
  * Ractor.shareable_proc, which does more.
  * rb_obj_set_shareable: 4.1, which exports it since September 2026.
- * ruby_vm_global_constant_state: only 3.1, exported but in no header. It counts assignments of constants. Since 3.2
- * Ruby calls const_added.
  */
 #ifdef MP_WEAK_REFERENCES
-__attribute__((weak)) extern unsigned LONG_LONG ruby_vm_global_constant_state;
 __attribute__((weak)) VALUE rb_proc_isolate(VALUE proc);
 __attribute__((weak)) VALUE rb_obj_set_shareable(VALUE obj);
 #elif defined(HAVE_RB_PROC_ISOLATE)
@@ -36,16 +33,6 @@ mp_proc_isolate(VALUE proc)
     return rb_proc_isolate(proc);
 #endif
     rb_raise(rb_eRuntimeError, "this Ruby cannot isolate a Proc");
-}
-
-/* The number of times that a constant was assigned or removed, or 0 if this Ruby does not count them. */
-static inline uintptr_t
-mp_constants_assigned(void)
-{
-#ifdef MP_WEAK_REFERENCES
-    if (&ruby_vm_global_constant_state) return (uintptr_t)ruby_vm_global_constant_state;
-#endif
-    return 0;
 }
 
 /* Since 3.2. An older Ruby's Hash grows as it is filled. */

@@ -10,9 +10,8 @@
 static VALUE mDecodeError, mEncodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError, eShapeError;
-static ID id_offset, id_start, id_input, id_source, id_message_start, id_at, id_path;
-static ID id_words, id_place, id_of, id_likeness, id_record_path;
-static ID id_cause, id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
+static ID id_offset, id_input, id_source, id_path;
+static ID id_place, id_record_path;
 
 /*
  * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
@@ -64,8 +63,8 @@ set_message(VALUE error, size_t offset, mp_message message)
 {
     if (message.source) {
         rb_ivar_set(error, id_source, rb_str_new_frozen(message.source));
-        rb_ivar_set(error, id_message_start, SIZET2NUM(message.start));
-        rb_ivar_set(error, id_at, SIZET2NUM(message.start + (offset - message.offset)));
+        rb_ivar_set(error, rb_intern("message_start"), SIZET2NUM(message.start));
+        rb_ivar_set(error, rb_intern("at"), SIZET2NUM(message.start + (offset - message.offset)));
     } else if (RTEST(rb_ivar_defined(error, id_source))) {
         rb_ivar_set(error, id_source, Qnil);
         rb_ivar_set(error, id_path, Qnil);
@@ -109,8 +108,8 @@ rb_decode_error_path(VALUE self)
         path = rb_attr_get(self, id_path);
         return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* set here, or by YAML */
     }
-    path = mp_error_path_of(source, NUM2SIZET(rb_attr_get(self, id_message_start)),
-                            NUM2SIZET(rb_attr_get(self, id_at)));
+    path = mp_error_path_of(source, NUM2SIZET(rb_attr_get(self, rb_intern("message_start"))),
+                            NUM2SIZET(rb_attr_get(self, rb_intern("at"))));
     if (OBJ_FROZEN(self)) return path;
     rb_ivar_set(self, id_path, path);
     rb_ivar_set(self, id_source, Qnil);
@@ -181,7 +180,7 @@ error_at_end(mp_blame blame, VALUE klass, VALUE words, size_t offset)
         rb_exc_raise(blame.eof);
     }
     error = error_at(klass, words, offset);
-    if (ended) rb_ivar_set(error, id_cause, blame.eof);
+    if (ended) rb_ivar_set(error, rb_intern("cause"), blame.eof);
     return error;
 }
 
@@ -194,7 +193,7 @@ raise_truncated(mp_blame blame, size_t offset)
     VALUE error = error_at_end(blame, klass, truncated_message(blame), offset);
 
     set_message(error, offset, blame.message);
-    rb_ivar_set(error, id_start, SIZET2NUM(blame.complete));
+    rb_ivar_set(error, rb_intern("@start"), SIZET2NUM(blame.complete));
     rb_exc_raise(error);
 }
 
@@ -284,7 +283,7 @@ VALUE
 mp_likeness(VALUE input)
 {
     if (!input || !RSTRING_LEN(input) || RSTRING_PTR(input)[0] & 0x80) return rb_str_new(NULL, 0);
-    return rb_funcall(rb_const_get(mp_mManypack, id_likeness), id_of, 1, input);
+    return rb_funcall(rb_const_get(mp_mManypack, rb_intern("Likeness")), rb_intern("of"), 1, input);
 }
 
 void
@@ -318,8 +317,8 @@ raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_tex
 
     set_offset(error, offset);
     set_message(error, offset, message);
-    rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
-    rb_ivar_set(error, id_value, ULL2NUM(found));
+    rb_ivar_set(error, rb_intern("@limit"), ID2SYM(rb_intern(limit)));
+    rb_ivar_set(error, rb_intern("@value"), ULL2NUM(found));
     rb_exc_raise(error);
 }
 
@@ -424,13 +423,6 @@ mp_raise_no_data(void)
     raise_at(rb_eEOFError, rb_str_new_cstr("expected a String or an IO, got nil"), 0, MP_NO_MESSAGE);
 }
 
-void
-mp_raise_bigint_size(size_t size)
-{
-    rb_raise(eMalformedFormatError, "a bigint must have a sign byte and chunks of 4 bytes, got %" PRIuSIZE " bytes",
-             size);
-}
-
 /* --- errors of handlers ----------------------------------------------------------------------------- */
 
 bool
@@ -453,8 +445,8 @@ unfrozen(VALUE error)
 
     if (!OBJ_FROZEN(error)) return error;
     options = rb_hash_new();
-    rb_hash_aset(options, ID2SYM(id_freeze), Qfalse);
-    return rb_funcallv_kw(error, id_clone, 1, &options, RB_PASS_KEYWORDS);
+    rb_hash_aset(options, ID2SYM(rb_intern("freeze")), Qfalse);
+    return rb_funcallv_kw(error, rb_intern("clone"), 1, &options, RB_PASS_KEYWORDS);
 }
 
 /* The message, in an ASCII-compatible encoding. */
@@ -491,7 +483,7 @@ blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
     if (RTEST(rb_obj_is_kind_of(error, rb_eEOFError))) {
         copy = new_exception(eMalformedFormatError, words);
     } else {
-        copy = rb_funcall(unfrozen(error), id_exception, 1, words);
+        copy = rb_funcall(unfrozen(error), rb_intern("exception"), 1, words);
         rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     }
     set_offset(copy, offset);
@@ -516,7 +508,7 @@ mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_mess
 static bool
 plain_record_error_p(VALUE error)
 {
-    return RTEST(rb_ivar_defined(error, id_record_path)) && NIL_P(rb_funcall(error, id_cause, 0));
+    return RTEST(rb_ivar_defined(error, id_record_path)) && NIL_P(rb_funcall(error, rb_intern("cause"), 0));
 }
 
 void
@@ -564,13 +556,13 @@ in_stream(VALUE error, size_t start)
 void
 mp_raise_message_error(VALUE error, size_t start)
 {
-    VALUE moved = in_stream(error, start), errors = rb_attr_get(error, id_errors), all;
+    VALUE moved = in_stream(error, start), errors = rb_attr_get(error, rb_intern("@errors")), all;
     long i;
 
     if (RB_TYPE_P(errors, T_ARRAY)) {
         all = rb_ary_new();
         for (i = 0; i < RARRAY_LEN(errors); i++) rb_ary_push(all, in_stream(rb_ary_entry(errors, i), start));
-        rb_ivar_set(moved, id_errors, all);
+        rb_ivar_set(moved, rb_intern("@errors"), all);
     }
     rb_exc_raise(moved);
 }
@@ -583,31 +575,19 @@ mp_raise_in_use(const char *what)
 
 /* --- errors of packing -------------------------------------------------------------------------------- */
 
-/* The classes of Ruby's errors that packing raises, and the subclass of each that is an EncodeError. */
-static struct {
-    const VALUE *ruby;
-    const char *name;
-    VALUE own;
-} encode_errors[] = {
-    {&rb_eArgError, "ArgumentError", 0}, {&rb_eNoMethodError, "NoMethodError", 0}, {&rb_eRangeError, "RangeError", 0},
-    {&rb_eRuntimeError, "RuntimeError", 0}, {&rb_eTypeError, "TypeError", 0},
-};
-
+/* EncodeError has a class of the same name below some of Ruby's. */
 VALUE
 mp_encode_error_class(VALUE klass, bool of_gem)
 {
-    size_t i;
+    ID name = rb_intern_str(rb_class_name(klass));
 
-    for (i = 0; !of_gem && i < sizeof(encode_errors) / sizeof(*encode_errors); i++) {
-        if (*encode_errors[i].ruby == klass) return encode_errors[i].own;
-    }
-    return klass;
+    return !of_gem && rb_const_defined_at(mEncodeError, name) ? rb_const_get_at(mEncodeError, name) : klass;
 }
 
 void
 mp_raise_pack_error(VALUE error, VALUE words, VALUE path, bool of_gem)
 {
-    rb_ivar_set(error, id_words, words);
+    rb_ivar_set(error, rb_intern("words"), words);
     rb_ivar_set(error, id_place, path);
     /* An exception of other code keeps its class. */
     if (!of_gem && !RTEST(rb_obj_is_kind_of(error, mEncodeError))) rb_extend_object(error, mEncodeError);
@@ -688,8 +668,8 @@ void
 mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem)
 {
     VALUE inner = rb_attr_get(error, id_place), path = mp_error_path_join(place, inner);
-    VALUE words = words_with_path(rb_attr_get(error, id_words), inner, path);
-    VALUE copy = rb_funcall(unfrozen(error), id_exception, 1, words);
+    VALUE words = words_with_path(rb_attr_get(error, rb_intern("words")), inner, path);
+    VALUE copy = rb_funcall(unfrozen(error), rb_intern("exception"), 1, words);
 
     rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     if (mp_decode_error_p(copy)) set_path(copy, path);
@@ -765,15 +745,10 @@ Init_manypack_error(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE mError = rb_define_module_under(mManypack, "DecodeError");
     VALUE mEncode = rb_define_module_under(mManypack, "EncodeError");
-    size_t i;
 
     mDecodeError = mp_const("Manypack::DecodeError");
     mEncodeError = mp_const("Manypack::EncodeError");
     rb_define_method(mEncode, "path", rb_encode_error_path, 0);
-    for (i = 0; i < sizeof(encode_errors) / sizeof(*encode_errors); i++) {
-        encode_errors[i].own = rb_const_get(mEncodeError, rb_intern(encode_errors[i].name));
-        rb_gc_register_mark_object(encode_errors[i].own);
-    }
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
@@ -783,24 +758,11 @@ Init_manypack_error(void)
     eLimitError = mp_const("Manypack::LimitError");
     eNestingError = mp_const("Manypack::NestingError");
     id_offset = rb_intern("@offset");
-    id_start = rb_intern("@start");
     id_input = rb_intern("input"); /* no @: Ruby code cannot see it, nor those of the path */
     id_source = rb_intern("source");
-    id_message_start = rb_intern("message_start");
-    id_at = rb_intern("at");
     id_path = rb_intern("path");
-    id_words = rb_intern("words");
-    id_of = rb_intern("of");
-    id_likeness = rb_intern("Likeness");
     id_place = rb_intern("place");
     id_record_path = rb_intern("@path");
-    id_cause = rb_intern("cause");
-    id_limit = rb_intern("@limit");
-    id_value = rb_intern("@value");
-    id_errors = rb_intern("@errors");
-    id_clone = rb_intern("clone");
-    id_freeze = rb_intern("freeze");
-    id_exception = rb_intern("exception");
 
     rb_define_method(mError, "path", rb_decode_error_path, 0);
     MP_DEFINE_INTERNAL("raise_type_error", rb_internal_raise_type_error, 1);

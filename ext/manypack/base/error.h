@@ -87,7 +87,6 @@ NORETURN(void mp_raise_shape(const char *expected, VALUE found, size_t offset, m
 NORETURN(void mp_raise_not_in_json(VALUE words, size_t offset, mp_message message));
 
 NORETURN(void mp_raise_no_data(void));
-NORETURN(void mp_raise_bigint_size(size_t size));
 
 /* Raises for the body of a timestamp outside of any input: the error has no offset. size is the body's. */
 NORETURN(void mp_raise_timestamp(mp_status status, size_t size));

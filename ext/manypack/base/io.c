@@ -1,7 +1,7 @@
 /* Reads and writes only through Ruby's methods, so that other Threads, Ractors and scheduled Fibers run meanwhile. */
 #include "base/io.h"
 
-static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_seek, id_write_map_header;
+static ID id_readpartial, id_read, id_write, id_append;
 
 VALUE mp_cStringIO;
 
@@ -35,7 +35,7 @@ ruby_io_p(VALUE obj)
 static bool
 path_p(VALUE obj)
 {
-    return !answers_p(obj, id_close) && answers_p(obj, id_to_path); /* in this order, because most ios have close */
+    return !answers_p(obj, rb_intern("close")) && answers_p(obj, rb_intern("to_path")); /* most ios have close */
 }
 
 bool
@@ -152,7 +152,7 @@ void
 mp_io_take_back(VALUE io, VALUE bytes)
 {
     if (RB_TYPE_P(io, T_FILE)) rb_io_ungetbyte(io, bytes);
-    else rb_funcall(io, id_seek, 2, LONG2NUM(-RSTRING_LEN(bytes)), INT2FIX(SEEK_CUR));
+    else rb_funcall(io, rb_intern("seek"), 2, LONG2NUM(-RSTRING_LEN(bytes)), INT2FIX(SEEK_CUR));
 }
 
 /* A String has <<, but a caller who passes a String means a path, or has confused the arguments. */
@@ -182,7 +182,7 @@ raise_no_io(VALUE obj, const char *methods, const char *instead)
 static void
 check_no_packer(VALUE io)
 {
-    if (ruby_io_p(io) || !rb_method_boundp(CLASS_OF(io), id_write_map_header, 1)) return;
+    if (ruby_io_p(io) || !rb_method_boundp(CLASS_OF(io), rb_intern("write_map_header"), 1)) return;
     rb_raise(rb_eTypeError, "expected an IO, got %" PRIsVALUE ": call packer.write(object)", rb_obj_class(io));
 }
 
@@ -307,8 +307,4 @@ Init_manypack_io(void)
     id_read = rb_intern("read");
     id_write = rb_intern("write");
     id_append = rb_intern("<<");
-    id_to_path = rb_intern("to_path");
-    id_close = rb_intern("close");
-    id_seek = rb_intern("seek");
-    id_write_map_header = rb_intern("write_map_header");
 }

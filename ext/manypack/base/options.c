@@ -89,8 +89,7 @@ static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS], bytes_as_names[MP
 static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
-static ID id_unknown_options, id_misplaced_option;
-static VALUE sym_codec, sym_check, sym_as, sym_first;
+static VALUE sym_first;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -354,11 +353,11 @@ read_other(reading *r, size_t row, VALUE key, VALUE value)
         r->misplaced = row;
         return ST_CONTINUE;
     }
-    if (key == sym_codec && r->api & MP_WITH_CODEC) {
+    if (key == ID2SYM(rb_intern("codec")) && r->api & MP_WITH_CODEC) {
         r->codec = value;
         return ST_CONTINUE;
     }
-    if (key == sym_check && r->api & MP_WITH_CHECK) return ST_CONTINUE;
+    if (key == ID2SYM(rb_intern("check")) && r->api & MP_WITH_CHECK) return ST_CONTINUE;
     if (!r->unknown) r->unknown = rb_ary_new();
     rb_ary_push(r->unknown, key);
     return ST_CONTINUE;
@@ -394,9 +393,9 @@ known_names(const reading *r, bool all)
     for (row = 0; row < ROWS; row++) {
         if (all ? known_p(r, row) : taken_p(r, row)) rb_ary_push(known, names[row]);
     }
-    if (r->api & MP_WITH_CODEC) rb_ary_push(known, sym_codec);
-    if (r->api & MP_WITH_CHECK) rb_ary_push(known, sym_check);
-    if (r->api & MP_WITH_AS) rb_ary_push(known, sym_as);
+    if (r->api & MP_WITH_CODEC) rb_ary_push(known, ID2SYM(rb_intern("codec")));
+    if (r->api & MP_WITH_CHECK) rb_ary_push(known, ID2SYM(rb_intern("check")));
+    if (r->api & MP_WITH_AS) rb_ary_push(known, ID2SYM(rb_intern("as")));
     return known;
 }
 
@@ -406,8 +405,8 @@ static MP_NOINLINE void
 raise_unknown(const reading *r)
 {
     rb_exc_raise(rb_exc_new_str(rb_eArgError,
-                                rb_funcall(mp_mArguments, id_unknown_options, 3, r->unknown, known_names(r, true),
-                                           known_names(r, false))));
+                                rb_funcall(mp_mArguments, rb_intern("unknown_options"), 3, r->unknown,
+                                           known_names(r, true), known_names(r, false))));
 }
 
 NORETURN(static void raise_misplaced(const reading *r));
@@ -426,7 +425,7 @@ static MP_NOINLINE void
 raise_misplaced(const reading *r)
 {
     rb_exc_raise(rb_exc_new_str(rb_eArgError,
-                                rb_funcall(mp_mArguments, id_misplaced_option, 2, names[r->misplaced],
+                                rb_funcall(mp_mArguments, rb_intern("misplaced_option"), 2, names[r->misplaced],
                                            rb_str_new_cstr(act_of(r->api)))));
 }
 
@@ -573,12 +572,6 @@ void
 Init_manypack_options(void)
 {
     size_t row;
-
-    id_unknown_options = rb_intern("unknown_options");
-    id_misplaced_option = rb_intern("misplaced_option");
-    sym_codec = ID2SYM(rb_intern("codec"));
-    sym_check = ID2SYM(rb_intern("check"));
-    sym_as = ID2SYM(rb_intern("as"));
     sym_first = ID2SYM(rb_intern("first"));
     for (row = 0; row < ROWS; row++) {
         names[row] = ID2SYM(rb_intern(rows[row].name));

@@ -1,5 +1,5 @@
 /* Manypack::Bigint: Integers of any size as the body of an ext: a sign byte and 32-bit chunks. */
-#include "base/error.h"
+#include "base/support.h"
 
 enum { CHUNK_BYTES = 4 };
 
@@ -47,7 +47,10 @@ rb_bigint_from_msgpack_ext(VALUE self, VALUE body)
     StringValue(body);
     bytes = RSTRING_PTR(body);
     n = (size_t)RSTRING_LEN(body);
-    if (n % CHUNK_BYTES != 1) mp_raise_bigint_size(n);
+    if (n % CHUNK_BYTES != 1) {
+        rb_raise(rb_path2class("Manypack::MalformedFormatError"),
+                 "a bigint must have a sign byte and chunks of 4 bytes, got %" PRIuSIZE " bytes", n);
+    }
     integer = rb_integer_unpack(bytes + 1, n / CHUNK_BYTES, CHUNK_BYTES, 0,
                                 CHUNKS | (bytes[0] ? INTEGER_PACK_NEGATIVE : 0));
     RB_GC_GUARD(body);

@@ -3,8 +3,6 @@
 
 #include "caches/ractor.h"
 
-static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
-static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 
 /* --- the object ------------------------------------------------------------------------------------- */
 
@@ -360,31 +358,6 @@ mp_codec_overlaid(VALUE codec, VALUE over)
     return codec_seal(self);
 }
 
-/* Makes the missing Procs of a Codec that is not sealed and has its own types. */
-static void
-make_procs(VALUE self)
-{
-    const mp_types *types = codec_get(self)->types;
-    size_t i;
-
-    for (i = 0; i < types->count; i++) {
-        mp_handler *handler = &types->all[i].handler;
-        if (!handler->proc) RB_OBJ_WRITE(self, &handler->proc, mp_handler_proc_new(handler));
-    }
-}
-
-VALUE
-mp_codec_with_procs(VALUE from)
-{
-    VALUE self;
-
-    if (mp_types_have_procs_p(codec_get(from)->types)) return from;
-    self = codec_new(from);
-    own_types(self);
-    make_procs(self);
-    return codec_seal(self);
-}
-
 static bool
 option_p(VALUE options, VALUE name)
 {
@@ -398,9 +371,9 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
     mp_types *types = own_types(self);
     mp_type type = {.klass = klass, .type = (int8_t)mp_ext_type(id)};
 
-    type.recursive = option_p(options, sym_recursive);
-    type.oversized_integer = option_p(options, sym_oversized_integer_extension);
-    type.optimized_symbol = option_p(options, sym_optimized_symbols_parsing) && klass == rb_cSymbol;
+    type.recursive = option_p(options, ID2SYM(rb_intern("recursive")));
+    type.oversized_integer = option_p(options, ID2SYM(rb_intern("oversized_integer_extension")));
+    type.optimized_symbol = option_p(options, ID2SYM(rb_intern("optimized_symbols_parsing"))) && klass == rb_cSymbol;
     if (!NIL_P(packer)) {
         type.handler = mp_handler_init(packer, Qundef);
         type.timestamp = packer == time_packer;
@@ -413,7 +386,6 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
         mp_types_add_unpacker(types, type);
         written(self);
     }
-    if (!NIL_P(options)) make_procs(self);
     return codec_seal(self);
 }
 
@@ -429,8 +401,8 @@ type_list(VALUE self, size_t from, size_t to, VALUE handler_name)
         VALUE hash = rb_hash_new();
 
         mp_type_check(type);
-        rb_hash_aset(hash, sym_type, INT2FIX(type->type));
-        rb_hash_aset(hash, sym_class, type->klass);
+        rb_hash_aset(hash, ID2SYM(rb_intern("type")), INT2FIX(type->type));
+        rb_hash_aset(hash, ID2SYM(rb_intern("class")), type->klass);
         rb_hash_aset(hash, handler_name, mp_handler_proc(&type->handler));
         rb_ary_push(list, hash);
     }
@@ -441,7 +413,7 @@ type_list(VALUE self, size_t from, size_t to, VALUE handler_name)
 VALUE
 mp_codec_packers(VALUE self)
 {
-    return type_list(self, 0, codec_get(self)->types->packers, sym_packer);
+    return type_list(self, 0, codec_get(self)->types->packers, ID2SYM(rb_intern("packer")));
 }
 
 VALUE
@@ -449,7 +421,7 @@ mp_codec_unpackers(VALUE self)
 {
     const mp_types *types = codec_get(self)->types;
 
-    return type_list(self, types->packers, types->count, sym_unpacker);
+    return type_list(self, types->packers, types->count, ID2SYM(rb_intern("unpacker")));
 }
 
 /* --- Manypack::Codec -------------------------------------------------------------------------------- */
@@ -634,14 +606,6 @@ void
 Init_manypack_codec(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-
-    sym_recursive = ID2SYM(rb_intern("recursive"));
-    sym_oversized_integer_extension = ID2SYM(rb_intern("oversized_integer_extension"));
-    sym_optimized_symbols_parsing = ID2SYM(rb_intern("optimized_symbols_parsing"));
-    sym_type = ID2SYM(rb_intern("type"));
-    sym_class = ID2SYM(rb_intern("class"));
-    sym_packer = ID2SYM(rb_intern("packer"));
-    sym_unpacker = ID2SYM(rb_intern("unpacker"));
 
     cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
     rb_gc_register_mark_object(cCodec);

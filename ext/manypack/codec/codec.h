@@ -62,20 +62,14 @@ VALUE mp_codec_overlaid(VALUE codec, VALUE over);
 
 /*
  * A Codec with one more type. A nil packer or unpacker registers only the other direction. options is the Hash of
- * Factory#register_type; the Procs of a Factory's types are made at once, because many Codecs share them. options is
- * nil for a type of a single Packer or Unpacker.
+ * Factory#register_type, or nil.
  */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
 
 /* Ractor::IsolationError unless all handlers of a Codec object, and its option `default`, are shareable. */
 void mp_codec_check_shareable(VALUE codec);
 
-/* A Codec whose handlers all have their Procs. Returns codec itself if they have. */
-VALUE mp_codec_with_procs(VALUE codec);
-
-/*
- * An Array with a Hash for each registration: type, class, and packer or unpacker. The handlers must have their Procs.
- */
+/* An Array with a Hash for each registration: type, class, and packer or unpacker. */
 VALUE mp_codec_packers(VALUE codec);
 VALUE mp_codec_unpackers(VALUE codec);
 

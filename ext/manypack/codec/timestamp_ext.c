@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/moment.h"
 
-static ID id_new;
 
 /*
  * call-seq: Manypack::Timestamp.from_msgpack_ext(data) -> timestamp
@@ -24,7 +23,7 @@ rb_timestamp_s_from_msgpack_ext(VALUE klass, VALUE data)
     if (status != MP_OK) mp_raise_timestamp(status, (size_t)RSTRING_LEN(data));
     values[0] = LL2NUM(timestamp.sec);
     values[1] = UINT2NUM(timestamp.nsec);
-    return rb_funcallv(klass, id_new, 2, values);
+    return rb_funcallv(klass, rb_intern("new"), 2, values);
 }
 
 /* Converts an object to an Integer. Returns the object itself if it does not convert, so that the error names it. */
@@ -59,8 +58,6 @@ Init_manypack_timestamp_ext(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cTimestamp = rb_define_class_under(mManypack, "Timestamp", rb_cObject);
-
-    id_new = rb_intern("new");
     rb_define_singleton_method(cTimestamp, "from_msgpack_ext", rb_timestamp_s_from_msgpack_ext, 1);
     rb_define_singleton_method(cTimestamp, "to_msgpack_ext", rb_timestamp_s_to_msgpack_ext, 2);
 }

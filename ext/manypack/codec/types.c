@@ -4,37 +4,39 @@
 #include "caches/ractor.h"
 #include "core/utf8.h"
 
-static ID id_call, id_to_msgpack_ext, id_receiver, id_name, id_to_proc, id_proc_for, id_no_unpacker;
 static VALUE mHandler, eIsolationError;
 
 mp_handler
 mp_handler_init(VALUE spec, VALUE owner)
 {
-    mp_handler handler = {.receiver = spec, .method = id_call};
+    mp_handler handler = {.receiver = spec, .method = rb_intern("call")};
 
     if (RB_SYMBOL_P(spec) || RB_TYPE_P(spec, T_STRING)) {
         handler.receiver = owner;
         handler.method = rb_to_id(spec);
         if (owner != Qundef && !rb_obj_respond_to(owner, handler.method, true)) {
-            rb_funcall(mp_mArguments, id_no_unpacker, 2, owner, ID2SYM(handler.method)); /* raises */
+            rb_funcall(mp_mArguments, rb_intern("no_unpacker"), 2, owner, ID2SYM(handler.method)); /* raises */
         }
     } else if (rb_obj_is_proc(spec)) {
         handler.method = 0;
     } else if (rb_obj_is_method(spec)) {
-        VALUE receiver = rb_funcall(spec, id_receiver, 0), name = rb_funcall(spec, id_name, 0);
+        VALUE receiver = rb_funcall(spec, rb_intern("receiver"), 0), name = rb_funcall(spec, rb_intern("name"), 0);
 
         /* A method bound by hand may differ from the receiver's method of that name. */
         if (rb_respond_to(receiver, rb_to_id(name)) && rb_equal(rb_obj_method(receiver, name), spec)) {
             handler.receiver = receiver;
             handler.method = rb_to_id(name);
         }
-    } else if (!rb_respond_to(spec, id_call)) {
+    } else if (!rb_respond_to(spec, rb_intern("call"))) {
         rb_raise(rb_eTypeError,
                  "expected a Proc, a Method, a method name or an object that responds to call, got %" PRIsVALUE,
                  rb_obj_class(spec));
     }
     handler.shareable = handler.receiver == Qundef || rb_ractor_shareable_p(handler.receiver);
-    if (!handler.method || handler.receiver == Qundef) handler.proc = handler.receiver;
+    handler.proc = handler.receiver;
+    if (handler.method && handler.receiver != Qundef) {
+        handler.proc = rb_funcall(mHandler, rb_intern("proc_for"), 2, handler.receiver, ID2SYM(handler.method));
+    }
     return handler;
 }
 
@@ -58,7 +60,7 @@ call_method_of_object(ID method, int argc, const VALUE *argv)
 {
     VALUE body = rb_funcallv(argv[0], method, argc - 1, argv + 1);
 
-    if (!RB_SYMBOL_P(argv[0]) || method != id_to_msgpack_ext || !RB_TYPE_P(body, T_STRING)) return body;
+    if (!RB_SYMBOL_P(argv[0]) || method != rb_intern("to_msgpack_ext") || !RB_TYPE_P(body, T_STRING)) return body;
     if (MP_LIKELY(same_symbol_again_p(body))) return body;
     rb_raise(rb_eEncodingError, "a Symbol in %s cannot be packed as an ext type: it would come back different",
              rb_enc_name(rb_enc_get(body)));
@@ -73,16 +75,10 @@ mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv)
 }
 
 VALUE
-mp_handler_proc_new(const mp_handler *handler)
-{
-    return rb_funcall(mHandler, id_proc_for, 2, handler->receiver, ID2SYM(handler->method));
-}
-
-VALUE
 mp_handler_proc(const mp_handler *handler)
 {
     if (handler->proc != Qundef) return handler->proc;
-    return rb_funcall(ID2SYM(handler->method), id_to_proc, 0);
+    return rb_funcall(ID2SYM(handler->method), rb_intern("to_proc"), 0);
 }
 
 int
@@ -206,7 +202,7 @@ mp_types_mark(const mp_types *types)
         rb_gc_mark_movable(types->all[i].klass);
         if (handler->receiver == Qundef) continue;
         rb_gc_mark_movable(handler->receiver);
-        if (handler->proc) rb_gc_mark_movable(handler->proc);
+        rb_gc_mark_movable(handler->proc);
     }
 }
 
@@ -221,7 +217,7 @@ mp_types_compact(mp_types *types)
         types->all[i].klass = rb_gc_location(types->all[i].klass);
         if (handler->receiver == Qundef) continue;
         handler->receiver = rb_gc_location(handler->receiver);
-        if (handler->proc) handler->proc = rb_gc_location(handler->proc);
+        handler->proc = rb_gc_location(handler->proc);
     }
 }
 
@@ -247,15 +243,6 @@ bool
 mp_types_shareable_p(const mp_types *types)
 {
     return !not_shareable(types);
-}
-
-bool
-mp_types_have_procs_p(const mp_types *types)
-{
-    size_t i;
-
-    for (i = 0; i < types->count && types->all[i].handler.proc; i++) continue;
-    return i == types->count;
 }
 
 /* True if two registrations are equal. */
@@ -409,13 +396,6 @@ rb_symbol_to_msgpack_ext(VALUE self)
 void
 Init_manypack_types(void)
 {
-    id_call = rb_intern("call");
-    id_to_msgpack_ext = rb_intern("to_msgpack_ext");
-    id_receiver = rb_intern("receiver");
-    id_name = rb_intern("name");
-    id_to_proc = rb_intern("to_proc");
-    id_proc_for = rb_intern("proc_for");
-    id_no_unpacker = rb_intern("no_unpacker");
     mHandler = mp_const("Manypack::Handler");
     eIsolationError = mp_const("Ractor::IsolationError");
     rb_define_method(rb_cSymbol, "to_msgpack_ext", rb_symbol_to_msgpack_ext, 0);

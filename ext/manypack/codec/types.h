@@ -10,7 +10,7 @@
  */
 typedef struct {
     VALUE receiver; /* a Proc if method is 0; Qundef for a method of the object that is packed */
-    VALUE proc;     /* the handler as a Proc, shareable if receiver is; Qundef if receiver is; 0 until needed */
+    VALUE proc;     /* the handler as a Proc, shareable if receiver is; Qundef if receiver is. For registered_types */
     ID method;
     bool shareable;
     bool withheld;  /* a handler that only the main Ractor may call; its parts are removed: see mp_types_withhold */
@@ -54,11 +54,6 @@ mp_handler mp_handler_init(VALUE spec, VALUE owner);
 
 VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
 
-/*
- * Makes a Proc for a handler without one. Made late: only registered_types shows it, and it costs more than a message.
- */
-VALUE mp_handler_proc_new(const mp_handler *handler);
-
 /* The Proc of a handler. Always the same Proc, or, if Symbol#to_proc makes it, an equal one. */
 VALUE mp_handler_proc(const mp_handler *handler);
 
@@ -83,9 +78,6 @@ size_t mp_types_memsize(const mp_types *types);
 
 /* True if every Ractor may call every handler. */
 bool mp_types_shareable_p(const mp_types *types);
-
-/* True if no handler's Proc is missing. */
-bool mp_types_have_procs_p(const mp_types *types);
 
 /* True if both have the same types with the same handlers, in any order. */
 bool mp_types_same_p(const mp_types *one, const mp_types *other);

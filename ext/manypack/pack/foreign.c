@@ -7,7 +7,6 @@
 #include "core/wire.h"
 #include "pack/packer.h"
 
-static ID id_common_type, id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 
 /* Set once, while the extension is loaded. */
 static const rb_data_type_t *slice_type;
@@ -60,8 +59,8 @@ call_for_parts(VALUE arg)
 {
     time_parts *parts = (time_parts *)arg;
 
-    parts->sec = rb_funcallv(parts->time, id_tv_sec, 0, NULL);
-    parts->nsec = rb_funcallv(parts->time, id_tv_nsec, 0, NULL);
+    parts->sec = rb_funcallv(parts->time, rb_intern("tv_sec"), 0, NULL);
+    parts->nsec = rb_funcallv(parts->time, rb_intern("tv_nsec"), 0, NULL);
     return Qnil;
 }
 
@@ -155,7 +154,7 @@ way_to_pack(VALUE obj)
         return rb_sprintf("pack with timestamp: true, or register_type(-1, %" PRIsVALUE ") on a Factory",
                           mp_cTimestamp);
     }
-    common = rb_funcall(mp_mArguments, id_common_type, 1, rb_obj_class(obj));
+    common = rb_funcall(mp_mArguments, rb_intern("common_type"), 1, rb_obj_class(obj));
     if (RTEST(common)) return common;
     if (RB_TYPE_P(obj, T_STRUCT)) {
         return rb_str_new_cstr("attach a Manypack::Record of its class, dump it by that Record, or register an ext "
@@ -176,7 +175,7 @@ mp_raise_unpackable(mp_encoder *e, VALUE obj)
     message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
                              "; %" PRIsVALUE, rb_obj_class(obj), mp_error_path_shown(path), way_to_pack(obj));
     argv[0] = message;
-    argv[1] = ID2SYM(id_to_msgpack);
+    argv[1] = ID2SYM(rb_intern("to_msgpack"));
     argv[2] = rb_ary_new();
     if (of_gem && e->packer) rb_ary_push(argv[2], e->packer); /* as in the msgpack gem; Marshal cannot dump it */
     argv[3] = keywords;
@@ -198,7 +197,7 @@ call_with_packer(VALUE arg)
     VALUE argv[2] = {call->obj, call->e->packer};
 
     if (call->type) return mp_handler_call(&call->type->handler, 2, argv);
-    return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
+    return rb_check_funcall(call->obj, rb_intern("to_msgpack"), 1, &argv[1]);
 }
 
 /* The bytes of the Buffer from an offset to its end. During a loan, all written bytes are in one block. */
@@ -542,7 +541,8 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
     } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
-        encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
+        encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, rb_intern("@sec")),
+                         rb_ivar_get(obj, rb_intern("@nsec")));
     } else if (!encode_attached(e, obj) && !call_with_window_lent(e, obj, NULL, &levels)) {
         return NULL;
     }
@@ -570,15 +570,4 @@ void
 mp_foreign_end(mp_encoder *e)
 {
     mp_packer_close(e->packer);
-}
-
-void
-Init_manypack_foreign(void)
-{
-    id_common_type = rb_intern("common_type");
-    id_to_msgpack = rb_intern("to_msgpack");
-    id_sec = rb_intern("@sec");
-    id_nsec = rb_intern("@nsec");
-    id_tv_sec = rb_intern("tv_sec");
-    id_tv_nsec = rb_intern("tv_nsec");
 }

@@ -391,24 +391,21 @@ rb_packer_compatibility_mode_p(VALUE self)
     return mp_packer_get(self)->codec.options.compatibility_mode ? Qtrue : Qfalse;
 }
 
-/* Does not affect a running write, which has a copy of the codec and keeps its types alive. */
-static void
-packer_set_types(VALUE self, VALUE codec)
-{
-    mp_packer *packer = mp_packer_get(self);
-
-    packer->codec.types = mp_codec_get(codec)->types;
-    RB_OBJ_WRITE(self, &packer->codec.object, codec);
-}
-
-/* Basis of register_type in lib/manypack/packer.rb. */
+/*
+ * Basis of register_type in lib/manypack/packer.rb. Does not affect a running write, which has a copy of the codec and
+ * keeps its types alive.
+ */
 static VALUE
 rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {
-    const mp_packer *packer = mp_packer_get(self);
+    VALUE codec = mp_packer_get(self)->codec.object;
+    mp_packer *packer;
 
     rb_check_frozen(self);
-    packer_set_types(self, mp_codec_with_type(packer->codec.object, type, klass, handler, Qnil, Qnil));
+    codec = mp_codec_with_type(codec, type, klass, handler, Qnil, Qnil);
+    packer = mp_packer_get(self); /* again: a compaction may have moved it */
+    packer->codec.types = mp_codec_get(codec)->types;
+    RB_OBJ_WRITE(self, &packer->codec.object, codec);
     return Qnil;
 }
 
@@ -422,11 +419,7 @@ rb_packer_types(VALUE self)
 static VALUE
 rb_packer_registered_types_internal(VALUE self)
 {
-    VALUE from = mp_packer_get(self)->codec.object, codec = mp_codec_with_procs(from);
-
-    /* Another Thread may have registered a type meanwhile. */
-    if (codec != from && mp_packer_get(self)->codec.object == from) packer_set_types(self, codec);
-    return mp_codec_packers(codec);
+    return mp_codec_packers(mp_packer_get(self)->codec.object);
 }
 
 /*

@@ -254,26 +254,17 @@ raise_expected(const char *what, VALUE obj)
                       rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, what, rb_obj_class(obj)));
 }
 
-typedef struct {
-    VALUE obj;
-    int type;
-} typed_argument;
-
 static VALUE
-call_check_type(VALUE arg)
+call_check_type(VALUE pair)
 {
-    const typed_argument *argument = (const typed_argument *)arg;
-
-    Check_Type(argument->obj, argument->type);
+    Check_Type(RARRAY_AREF(pair, 0), FIX2INT(RARRAY_AREF(pair, 1)));
     return Qnil;
 }
 
 static void
 check_type(VALUE obj, int type)
 {
-    typed_argument argument = {.obj = obj, .type = type};
-
-    if (MP_UNLIKELY(!RB_TYPE_P(obj, type))) mp_pack_call(call_check_type, (VALUE)&argument);
+    if (MP_UNLIKELY(!RB_TYPE_P(obj, type))) mp_pack_call(call_check_type, rb_assoc_new(obj, INT2FIX(type)));
 }
 
 static VALUE
@@ -532,6 +523,16 @@ header_count(VALUE n)
     return (uint32_t)count;
 }
 
+/* Appends the header of an array, a map or a bin. */
+MP_INLINE VALUE
+write_header(VALUE self, VALUE n, uint8_t *(*put)(uint8_t *p, uint32_t n))
+{
+    uint32_t count = header_count(n);
+    short_write w = head_reserve(self);
+
+    return short_commit(&w, put(w.start, count));
+}
+
 /*
  * call-seq: packer.write_array_header(n) -> packer
  *
@@ -543,10 +544,7 @@ header_count(VALUE n)
 static VALUE
 rb_packer_write_array_header(VALUE self, VALUE n)
 {
-    uint32_t count = header_count(n);
-    short_write w = head_reserve(self);
-
-    return short_commit(&w, mp_put_array_head(w.start, count));
+    return write_header(self, n, mp_put_array_head);
 }
 
 /*
@@ -560,10 +558,7 @@ rb_packer_write_array_header(VALUE self, VALUE n)
 static VALUE
 rb_packer_write_map_header(VALUE self, VALUE n)
 {
-    uint32_t count = header_count(n);
-    short_write w = head_reserve(self);
-
-    return short_commit(&w, mp_put_map_head(w.start, count));
+    return write_header(self, n, mp_put_map_head);
 }
 
 /*
@@ -579,10 +574,7 @@ rb_packer_write_map_header(VALUE self, VALUE n)
 static VALUE
 rb_packer_write_bin_header(VALUE self, VALUE n)
 {
-    uint32_t count = header_count(n);
-    short_write w = head_reserve(self);
-
-    return short_commit(&w, mp_put_bin_head(w.start, count));
+    return write_header(self, n, mp_put_bin_head);
 }
 
 typedef struct {

@@ -733,12 +733,7 @@ rb_unpacker_types(VALUE self)
 static VALUE
 rb_unpacker_registered_types_internal(VALUE self)
 {
-    VALUE from = mp_stream_get(self)->codec.object, codec = mp_codec_with_procs(from);
-    mp_stream *u = mp_stream_get(self);
-
-    /* Another Thread may have registered a type meanwhile. */
-    if (codec != from && !u->running && u->codec.object == from) unpacker_set_types(self, u, codec);
-    return mp_codec_unpackers(codec);
+    return mp_codec_unpackers(mp_stream_get(self)->codec.object);
 }
 
 /*

@@ -41,7 +41,7 @@ module Manypack
       RUBY
     end
 
-    # Comes before the methods of MessagePack. Ruby 3.1 calls no const_added, but counts.
+    # Comes before the methods of MessagePack. Ruby 3.1 calls no const_added: there the constant is looked up each time.
     module Constant # :nodoc:
       private
 
