@@ -217,19 +217,8 @@ from_float(const mp_loader *l, const mp_shape *shape, VALUE object)
 static VALUE
 from_literal(mp_loader *l, const mp_shape *shape, VALUE object, bool exact)
 {
-    VALUE literal;
-
-    if (RB_SYMBOL_P(object) || RB_TYPE_P(object, T_STRING)) {
-        VALUE text = text_of(l, object);
-
-        if (text == Qundef) return Qundef;
-        literal = mp_literals_text(&shape->literals, shape->objects, (const uint8_t *)RSTRING_PTR(text),
-                                   (uint32_t)RSTRING_LEN(text), !bytes_p(text));
-        RB_GC_GUARD(text);
-        return literal;
-    }
-    literal = mp_literals_same(&shape->literals, shape->objects, object);
-    return literal == Qundef && !exact ? mp_literals_real(&shape->literals, shape->objects, object) : literal;
+    if (RB_SYMBOL_P(object) || RB_TYPE_P(object, T_STRING)) object = key_string(l, object);
+    return object == Qundef ? Qundef : mp_literal(shape, object, exact);
 }
 
 /* --- any object ------------------------------------------------------------------------------------- */
@@ -743,6 +732,7 @@ from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, b
       case MP_SHAPE_INTEGER: return from_integer(l, shape, object);
       case MP_SHAPE_FLOAT: return exact ? Qundef : from_float(l, shape, object);
       case MP_SHAPE_CLASS: return from_of_class(l, shape, object);
+      case MP_SHAPE_SPECIAL: return object;
       default: return from_literal(l, shape, object, exact);
     }
 }

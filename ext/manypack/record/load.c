@@ -215,13 +215,7 @@ load_key(mp_loader *l, const mp_shape *shape)
         return MP_LIKELY(key != Qundef) ? key : wrong_type(l, shape, at);
     }
     if (shape->kind != MP_SHAPE_STRING) return load_value(l, shape);
-    if (row.kind == MP_STR) return mp_load_cached(l, row, MP_KEY_STRING);
-    if (row.kind == MP_BIN) {
-        uint32_t n = mp_row_count(l->d.at, row);
-
-        return mp_seal(mp_loader_options(l), rb_obj_freeze(rb_str_new((const char *)mp_loader_payload(l, row, n), n)));
-    }
-    return load_wrong_head(l, shape, row);
+    return row.kind == MP_STR || row.kind == MP_BIN ? mp_load_key(l, row) : load_wrong_head(l, shape, row);
 }
 
 static VALUE
@@ -691,6 +685,9 @@ load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
       case MP_SHAPE_INTEGER: return mp_load_integer(l, shape, row);
       case MP_SHAPE_FLOAT: return exact ? Qundef : mp_load_float(l, shape, row);
       case MP_SHAPE_CLASS: return mp_load_of_class(l, shape);
+      case MP_SHAPE_SPECIAL:
+        l->d.at += row.head;
+        return RARRAY_AREF(shape->objects, 0);
       default: return mp_load_literal(l, shape, row, exact);
     }
 }

@@ -124,22 +124,34 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 }
 
 VALUE
+mp_load_key(mp_loader *l, mp_wire_row row)
+{
+    uint32_t n;
+
+    if (row.kind == MP_STR) return mp_load_cached(l, row, MP_KEY_STRING);
+    n = mp_row_count(l->d.at, row);
+    return mp_seal(mp_loader_options(l), rb_obj_freeze(rb_str_new((const char *)mp_loader_payload(l, row, n), n)));
+}
+
+VALUE
+mp_literal(const mp_shape *shape, VALUE object, bool exact)
+{
+    VALUE literal = rb_hash_lookup2(shape->table, object, Qundef);
+
+    if (literal != Qundef || exact || !RB_INTEGER_TYPE_P(object)) return literal;
+    if (rb_absint_size(object, NULL) >= 128) return Qundef; /* above all Floats; NUM2DBL would warn */
+    literal = rb_hash_lookup2(shape->table, DBL2NUM(NUM2DBL(object)), Qundef);
+    return literal == Qundef || RTEST(rb_equal(literal, object)) ? literal : Qundef;
+}
+
+VALUE
 mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 {
-    const uint8_t *at = l->d.at, *p = at;
-    VALUE literal, object;
+    const uint8_t *at = l->d.at;
+    bool text = row.kind == MP_STR || row.kind == MP_BIN;
+    VALUE object = text ? mp_load_key(l, row) : mp_decode_short(mp_loader_options(l), &l->d.at, l->d.end);
+    VALUE literal = mp_literal(shape, object, exact);
 
-    if (row.kind == MP_STR || row.kind == MP_BIN) {
-        uint32_t n = mp_row_count(at, row);
-        const uint8_t *payload = mp_loader_payload(l, row, n);
-
-        literal = mp_literals_text(&shape->literals, shape->objects, payload, n, row.kind == MP_STR);
-    } else {
-        object = mp_decode_short(mp_loader_options(l), &p, l->d.end);
-        literal = mp_literals_same(&shape->literals, shape->objects, object);
-        if (literal == Qundef && !exact) literal = mp_literals_real(&shape->literals, shape->objects, object);
-        l->d.at = p;
-    }
     if (literal == Qundef) l->d.at = at;
     return literal;
 }
@@ -189,7 +201,7 @@ of_class_p(const mp_shape *shape, VALUE object)
       case MP_SHAPE_INTEGER: return RB_INTEGER_TYPE_P(object);
       case MP_SHAPE_SPECIAL: return object == RARRAY_AREF(shape->objects, 0);
       case MP_SHAPE_ENUM:
-        return RB_SYMBOL_P(object) && mp_literals_same(&shape->literals, shape->objects, object) != Qundef;
+        return RB_SYMBOL_P(object) && mp_literal(shape, object, true) != Qundef;
       case MP_SHAPE_RECORD: return RTEST(rb_obj_is_kind_of(object, shape->record->klass));
       case MP_SHAPE_ANY_OF:
         for (i = 0; i < shape->count; i++) {

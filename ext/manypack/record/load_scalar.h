@@ -18,6 +18,9 @@ VALUE mp_load_text(mp_loader *l, mp_wire_row row);
 /* A str as a frozen String or a Symbol, the same object for the same bytes; 0 for a Symbol that is not UTF-8. */
 VALUE mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind);
 
+/* A str or bin as a frozen String that is the key of a Hash; a str as mp_load_cached. */
+VALUE mp_load_key(mp_loader *l, mp_wire_row row);
+
 VALUE mp_load_symbol(mp_loader *l, mp_wire_row row);
 VALUE mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 VALUE mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row);
@@ -30,6 +33,12 @@ bool mp_takes_real_p(const mp_shape *shape, double real);
 
 /* Converts an integer to *real; true if that is exact. */
 bool mp_exact_real(bool negative, uint64_t magnitude, double *real);
+
+/*
+ * The literal of an enum that equals a String of class String, a number, nil, true or false, or is the Symbol; Qundef
+ * without one. If exact, an integer does not match a Float.
+ */
+VALUE mp_literal(const mp_shape *shape, VALUE object, bool exact);
 
 /* Loads one of the literals of an enum. If exact, an integer does not match a Float. */
 VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);

@@ -21,7 +21,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&shape->klass, owner);
         visit(&shape->objects, owner);
         visit(&shape->tag_key, owner);
-        visit(&shape->numbers, owner);
+        visit(&shape->table, owner);
         visit(&shape->classes, owner);
         mp_rules_each_reference(&shape->rules, visit, owner);
         for (j = 0; j < shape->choices.count; j++) visit(&shape->choices.all[j].misread, owner);
@@ -87,7 +87,6 @@ mp_shapes_free(mp_shapes *shapes)
 
     for (i = 0; i < shapes->count; i++) {
         xfree(shapes->shapes[i].parts);
-        mp_literals_free(&shapes->shapes[i].literals);
         mp_rules_free(&shapes->shapes[i].rules);
         mp_choices_free(&shapes->shapes[i].choices);
         if (shapes->shapes[i].record) free_record(shapes->shapes[i].record);
@@ -104,7 +103,7 @@ mp_shapes_memsize(const mp_shapes *shapes)
     for (i = 0; i < shapes->count; i++) {
         const mp_record *record = shapes->shapes[i].record;
 
-        size += shapes->shapes[i].count * sizeof(mp_shape *) + mp_literals_memsize(&shapes->shapes[i].literals);
+        size += shapes->shapes[i].count * sizeof(mp_shape *);
         size += mp_rules_memsize(&shapes->shapes[i].rules);
         size += mp_choices_memsize(&shapes->shapes[i].choices);
         if (!record) continue;
@@ -385,10 +384,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_RULED:
       case MP_SHAPE_ANY_OF: break; /* set_of_parts does it when all shapes are filled in */
       case MP_SHAPE_SPECIAL:
-      case MP_SHAPE_ENUM:
-        shape->accepts = heads_of_all(shape->objects);
-        mp_literals_init(&shape->literals, shape->objects);
-        break;
+      case MP_SHAPE_ENUM: shape->accepts = heads_of_all(shape->objects); break;
       case MP_SHAPE_INTEGER: set_integers(shape, node); break;
       case MP_SHAPE_FLOAT: set_floats(shape, node); break;
       case MP_SHAPE_STRING:
@@ -547,7 +543,7 @@ mp_shape_tag_number(const mp_shape *shape, VALUE value)
     uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
 
     if (plain_tag_p(value)) {
-        VALUE number = rb_hash_lookup(shape->numbers, value);
+        VALUE number = rb_hash_lookup(shape->table, value);
 
         return NIL_P(number) ? MP_FIELD_NONE : FIX2UINT(number);
     }
@@ -695,7 +691,7 @@ start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
     shape->objects = get(node, "objects");
     shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
     shape->tag_first = shape->tag_key && RB_SYMBOL_P(shape->tag_key);
-    shape->numbers = rb_hash_lookup2(node, ID2SYM(rb_intern("numbers")), 0);
+    shape->table = rb_hash_lookup2(node, ID2SYM(rb_intern("table")), 0);
     mp_rules_init(&shape->rules, get(node, "rules"));
     if (shape->kind != MP_SHAPE_SHARED) return;
     shape->parts = ALLOC_N(const mp_shape *, 1);

@@ -21,7 +21,6 @@
 #include "core/key.h"
 #include "record/choices.h"
 #include "record/field_table.h"
-#include "record/literals.h"
 #include "record/rules.h"
 
 typedef enum {
@@ -120,14 +119,14 @@ struct mp_shape {
     VALUE bounds;           /* INTEGER, FLOAT: the range in such words; TAGGED: the tags; else 0 or nil */
     VALUE klass;            /* CLASS; UNNAMED: nil for a name */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
-    mp_literals literals;   /* ENUM */
     mp_rules rules;         /* RULED, RECORD: the rules for the loaded value */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag, or the Symbol :first; else 0 */
     bool tag_first;         /* TAGGED: the tag is the first element of arrays */
     const mp_shape *otherwise; /* TAGGED: for objects with an unknown tag, and for those without; NULL without else */
     const mp_shape *untagged;  /* TAGGED: for objects without a tag, instead of otherwise; NULL without one */
     mp_choices choices;     /* ANY_OF: the Records of which a map is one; none if at most one part takes maps */
-    VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
+    VALUE table;            /* ENUM: a Hash from each literal, and the text of a Symbol, to the literal; */
+                            /* TAGGED: from each tag to its index */
     VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */

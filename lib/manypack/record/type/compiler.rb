@@ -72,7 +72,7 @@ module Manypack
         when :integer then integer(one)
         when :float then float(one)
         when :class then of_class(one)
-        when :enum then { objects: one }
+        when :enum then literals(one)
         when :list then { parts: [add(one)] }
         when :tuple then { parts: one.map { |part| add(part) } }
         when :ruled then { parts: [add(one)], rules: Rules.nodes(one, two, around, @member) }
@@ -81,6 +81,12 @@ module Manypack
         when :tagged then tagged(one, two, *spec.drop(3))
         else {}
         end
+      end
+
+      # The Hash finds a literal by itself, and a Symbol by its text, too. The first of equal texts counts.
+      def literals(all)
+        pairs = all.reverse.flat_map { |one| one.is_a?(::Symbol) ? [[one, one], [one.name, one]] : [[one, one]] }
+        { objects: all, table: pairs.to_h.freeze }
       end
 
       # Completes the node of a union when all nodes are made.
@@ -105,7 +111,7 @@ module Manypack
       def tagged(tag, types, otherwise, untagged = nil)
         parts = [*types.values, otherwise, untagged].map { |spec| spec && add(spec) }
         tags = types.keys
-        { tag: tag, bounds: Expected.list(tags), objects: tags, numbers: tags.each_with_index.to_h.freeze,
+        { tag: tag, bounds: Expected.list(tags), objects: tags, table: tags.each_with_index.to_h.freeze,
           parts: parts.compact, otherwise: parts[-2], untagged: parts[-1] }
       end
 
