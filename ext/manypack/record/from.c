@@ -341,15 +341,6 @@ take_pair(VALUE key, VALUE value, VALUE arg)
     return ST_CONTINUE;
 }
 
-/* Refuses keys that are equal as text. */
-static void
-refuse_second(mp_loader *l, const char *reason)
-{
-    mp_record_fault fault = {.code = "duplicate", .reason = rb_utf8_str_new_cstr(reason)};
-
-    mp_record_breach(l, &fault, NULL);
-}
-
 static VALUE
 from_map(mp_loader *l, const mp_shape *shape, VALUE hash)
 {
@@ -366,7 +357,7 @@ from_map(mp_loader *l, const mp_shape *shape, VALUE hash)
     check_unchanged(l, "Hash", n, RHASH_SIZE(hash));
     map = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
     if (MP_UNLIKELY(RHASH_SIZE(map) < n) && mp_loader_options(l)->unique_keys) {
-        refuse_second(l, "has two keys that are equal as text");
+        mp_record_duplicate(l, "has two keys that are equal as text");
     }
     l->count = first;
     RB_GC_GUARD(hash);
@@ -476,7 +467,7 @@ skip_second(mp_loader *l)
 {
     const mp_options *options = mp_loader_options(l);
 
-    if (options->unique_keys) refuse_second(l, "comes twice, under keys that are equal as text");
+    if (options->unique_keys) mp_record_duplicate(l, "comes twice, under keys that are equal as text");
     return options->unique_keys || options->first_key;
 }
 

@@ -15,6 +15,18 @@ static VALUE eRecordError, mExcerpt;
 static ID id_path, id_longer_path, id_record, id_member, id_errors, id_of, id_line, id_column, id_code, id_expected;
 static ID id_got, id_reason;
 
+/*
+ * Describes what is wrong, for programs that show or translate it. The words are UTF-8 Strings for the sender of the
+ * message: they name no class of the program and no type of MessagePack. Unused members are 0.
+ */
+typedef struct {
+    const char *code; /* such as "length": RecordError#code */
+    VALUE expected;   /* continues "must be": "1..20 characters", "a multiple of 5" */
+    VALUE got;        /* continues "is": "25 characters"; see got_at */
+    VALUE reason;     /* instead of `expected` and `got`: the whole, such as "must be even" */
+    const mp_place *missing; /* the missing field, which has no place in the message; else NULL */
+} record_fault;
+
 /* --- text ------------------------------------------------------------------------------------------- */
 
 static VALUE
@@ -42,156 +54,112 @@ append_number(VALUE text, const char *before, size_t number)
 
 /* --- what is there ---------------------------------------------------------------------------------- */
 
+/* An object that an error is about: of a message, of the JSON text behind it, or a Ruby object (from.c). */
+typedef struct {
+    mp_kind kind;
+    VALUE object;        /* a given one or a number; of a Symbol, its text; else nil */
+    const uint8_t *text; /* of a str, bin or String */
+    size_t present;      /* bytes of text: the message may end before them all */
+    size_t n;            /* of a str, bin, array or map */
+    int ext_type;
+} seen_object;
+
+static seen_object
+see_given(VALUE given)
+{
+    seen_object seen = {.kind = mp_given_kind(given), .object = RB_SYMBOL_P(given) ? rb_sym2str(given) : given};
+
+    if (seen.kind == MP_MAP) seen.n = RHASH_SIZE(given);
+    if (seen.kind == MP_ARRAY) seen.n = (size_t)RARRAY_LEN(given);
+    if (RB_TYPE_P(seen.object, T_STRING)) {
+        seen.text = (const uint8_t *)RSTRING_PTR(seen.object);
+        seen.present = seen.n = (size_t)RSTRING_LEN(seen.object);
+    }
+    return seen;
+}
+
+static seen_object
+see(mp_loader *l, const uint8_t *at)
+{
+    seen_object seen = {.object = Qnil};
+    size_t left;
+    mp_head head;
+
+    if (l->given != Qundef) return see_given(l->given);
+    if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
+    left = (size_t)(l->d.end - head.payload);
+    seen.kind = head.kind;
+    seen.n = head.n;
+    seen.text = head.payload;
+    seen.present = head.n < left ? head.n : left;
+    seen.ext_type = head.ext_type;
+    if (mp_kind_bit(head.kind) & (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT)) {
+        seen.object = mp_decode_short(mp_loader_options(l), &at, l->d.end);
+    }
+    return seen;
+}
+
 /* The first bytes of a text, in quotes. */
 static VALUE
-quoted(const uint8_t *p, size_t n)
+quoted(const seen_object *seen)
 {
-    VALUE text = rb_enc_str_new((const char *)p, (long)(n < TEXT_SHOWN ? n : TEXT_SHOWN), mp_utf8);
-    VALUE valid = rb_str_scrub(text, Qnil);
+    long n = (long)(seen->present < TEXT_SHOWN ? seen->present : TEXT_SHOWN);
+    VALUE text = rb_enc_str_new((const char *)seen->text, n, mp_utf8), valid = rb_str_scrub(text, Qnil);
 
     return rb_inspect(NIL_P(valid) ? text : valid);
 }
 
 static VALUE
-shown_text(const mp_head *head, const uint8_t *end)
+shown_text(const seen_object *seen)
 {
-    size_t present = (size_t)(end - head->payload), n = head->n < present ? head->n : present;
-    VALUE text = quoted(head->payload, n);
+    VALUE text = quoted(seen);
 
-    return n <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIu32 " bytes", text, head->n);
+    return seen->present <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIuSIZE " bytes", text, seen->n);
 }
-
-/* Describes an object of a message: "str \"12\"", "map of 3", "Integer 12"; of JSON "string \"12\"", "object of 3". */
-static VALUE
-found_text(mp_loader *l, const uint8_t *at)
-{
-    const uint8_t *p = at;
-    bool json = l->json != NULL;
-    mp_head head;
-
-    if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
-    switch (head.kind) {
-      case MP_NIL: return words_of(json ? "null" : "nil");
-      case MP_TRUE: return words_of("true");
-      case MP_FALSE: return words_of("false");
-      case MP_STR: return joined(words_of(json ? "string" : "str"), " ", shown_text(&head, l->d.end));
-      case MP_BIN: return rb_sprintf("bin of %" PRIu32 " bytes", head.n);
-      case MP_EXT:
-        return json ? words_of("Integer of more than 64 bits") : rb_sprintf("ext of type %d", head.ext_type);
-      case MP_MAP: return rb_sprintf("%s of %" PRIu32, json ? "object" : "map", head.n);
-      case MP_ARRAY: return rb_sprintf("array of %" PRIu32, head.n);
-      default: {
-        VALUE number = mp_decode_short(mp_loader_options(l), &p, l->d.end);
-
-        return rb_sprintf("%" PRIsVALUE " %" PRIsVALUE, rb_obj_class(number), rb_inspect(number));
-      }
-    }
-}
-
-/* --- what is there, for whoever sent it --------------------------------------------------------------- */
 
 static VALUE
-got_text(const uint8_t *p, size_t n)
+shown_number(VALUE number)
 {
-    VALUE text = quoted(p, n);
-
-    return n <= TEXT_SHOWN ? text : rb_str_cat_cstr(text, "...");
-}
-
-VALUE
-mp_record_got(VALUE object)
-{
-    VALUE text;
-
-    switch (rb_type(object)) {
-      case T_NIL: return words_of("null");
-      case T_ARRAY: return words_of("an array");
-      case T_HASH: return words_of("an object");
-      case T_SYMBOL: return mp_record_got(rb_sym2str(object));
-      case T_TRUE: case T_FALSE: case T_FIXNUM: case T_FLOAT: return rb_inspect(object);
-      case T_BIGNUM: return words_of("a large integer");
-      case T_STRING: break;
-      default: return words_of("something else");
+    if (RB_INTEGER_TYPE_P(number) && rb_absint_size(number, NULL) > sizeof(uint64_t)) {
+        return words_of("Integer of more than 64 bits");
     }
-    if (!mp_utf8_index_p(RB_ENCODING_GET(object)) && !mp_ascii_p((const uint8_t *)RSTRING_PTR(object),
-                                                                 (size_t)RSTRING_LEN(object))) {
-        return words_of("binary data");
-    }
-    object = rb_str_new_frozen(object);
-    text = got_text((const uint8_t *)RSTRING_PTR(object), (size_t)RSTRING_LEN(object));
-    RB_GC_GUARD(object);
-    return text;
+    return rb_sprintf("%" PRIsVALUE " %" PRIsVALUE, rb_obj_class(number), rb_inspect(number));
 }
-
-/* The same for the object at a head. */
-static VALUE
-got_at(mp_loader *l, const uint8_t *at)
-{
-    const uint8_t *p = at;
-    mp_head head;
-    size_t present;
-
-    if (l->given != Qundef) return mp_record_got(l->given);
-    if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
-    present = (size_t)(l->d.end - head.payload);
-    switch (head.kind) {
-      case MP_STR: return got_text(head.payload, head.n < present ? head.n : present);
-      case MP_BIN: return words_of("binary data");
-      case MP_EXT: return words_of(l->json ? "a large integer" : "something else");
-      case MP_MAP: return words_of("an object");
-      case MP_ARRAY: return words_of("an array");
-      default: return mp_record_got(mp_decode_short(mp_loader_options(l), &p, l->d.end));
-    }
-}
-
-/* How many elements, pairs or bytes there are; a text itself. */
-static VALUE
-got_size(mp_loader *l, const uint8_t *at)
-{
-    VALUE size = rb_utf8_str_new(NULL, 0);
-    mp_head head;
-
-    if (l->given != Qundef) {
-        if (RB_TYPE_P(l->given, T_ARRAY)) append_number(size, "", (size_t)RARRAY_LEN(l->given));
-        else if (RB_TYPE_P(l->given, T_HASH)) append_number(size, "", RHASH_SIZE(l->given));
-    } else if (mp_head_read(at, l->d.end, &head) == MP_OK &&
-               (head.kind == MP_ARRAY || head.kind == MP_MAP || head.kind == MP_BIN)) {
-        append_number(size, "", head.n);
-    }
-    return RSTRING_LEN(size) ? size : got_at(l, at);
-}
-
-/* --- what is there, if it is no bytes ------------------------------------------------------------------ */
 
 static VALUE
-given_string(VALUE string)
+shown_ext(const mp_loader *l, const seen_object *seen)
 {
-    mp_head head = {.payload = (const uint8_t *)RSTRING_PTR(string), .n = (uint32_t)RSTRING_LEN(string)};
-    VALUE text = shown_text(&head, (const uint8_t *)RSTRING_END(string));
-
-    RB_GC_GUARD(string);
-    return text;
+    if (l->given != Qundef) return rb_str_dup(rb_class_path(rb_obj_class(seen->object)));
+    return l->json ? words_of("Integer of more than 64 bits") : rb_sprintf("ext of type %d", seen->ext_type);
 }
 
 /*
- * Describes a Ruby object: "String \"12\"", "Hash of 3", "Integer 12", "Time". Calls no method of it, nor of its
- * class.
+ * Describes an object of a message: "str \"12\"", "map of 3", "Integer 12"; of JSON "string \"12\"", "object of 3"; a
+ * Ruby object: "String \"12\"", "Hash of 3", "Time", without a call of its methods.
  */
 static VALUE
-given_text(VALUE object)
+shown(mp_loader *l, const uint8_t *at)
 {
-    if (NIL_P(object) || object == Qtrue || object == Qfalse) return rb_inspect(object);
-    if (RB_SYMBOL_P(object)) return joined(words_of("Symbol"), " ", given_string(rb_sym2str(object)));
-    switch (rb_type(object)) {
-      case T_STRING: return joined(words_of("String"), " ", given_string(object));
-      case T_HASH: return rb_sprintf("Hash of %" PRIuSIZE, (size_t)RHASH_SIZE(object));
-      case T_ARRAY: return rb_sprintf("Array of %ld", RARRAY_LEN(object));
-      case T_FLOAT: return rb_sprintf("Float %" PRIsVALUE, object);
-      case T_FIXNUM: return rb_sprintf("Integer %ld", FIX2LONG(object));
-      case T_BIGNUM:
-        if (rb_absint_size(object, NULL) > sizeof(uint64_t)) return words_of("Integer of more than 64 bits");
-        return rb_sprintf("Integer %" PRIsVALUE, rb_big2str(object, 10));
-      default: return rb_str_dup(rb_class_path(rb_obj_class(object)));
+    seen_object seen = see(l, at);
+    bool given = l->given != Qundef;
+    VALUE words;
+
+    switch (seen.kind) {
+      case MP_NIL: return words_of(l->json ? "null" : "nil");
+      case MP_TRUE: return words_of("true");
+      case MP_FALSE: return words_of("false");
+      case MP_EXT: return shown_ext(l, &seen);
+      case MP_MAP: return rb_sprintf("%s of %" PRIuSIZE, given ? "Hash" : l->json ? "object" : "map", seen.n);
+      case MP_ARRAY: return rb_sprintf("%s of %" PRIuSIZE, given ? "Array" : "array", seen.n);
+      case MP_BIN:
+        if (!given) return rb_sprintf("bin of %" PRIuSIZE " bytes", seen.n);
+        /* fall through */
+      case MP_STR:
+        words = words_of(given ? RB_SYMBOL_P(l->given) ? "Symbol" : "String" : l->json ? "string" : "str");
+        words = joined(words, " ", shown_text(&seen));
+        RB_GC_GUARD(seen.object);
+        return words;
+      default: return shown_number(seen.object);
     }
 }
 
@@ -199,17 +167,55 @@ given_text(VALUE object)
 static VALUE
 key_text(mp_loader *l, const uint8_t *at)
 {
-    mp_head head;
+    seen_object seen = see(l, at);
+    bool text = l->given != Qundef ? RB_TYPE_P(l->given, T_STRING) : seen.kind == MP_STR;
 
-    if (l->given != Qundef) return RB_TYPE_P(l->given, T_STRING) ? given_string(l->given) : given_text(l->given);
-    if (mp_head_read(at, l->d.end, &head) == MP_OK && head.kind == MP_STR) return shown_text(&head, l->d.end);
-    return found_text(l, at);
+    return text ? shown_text(&seen) : shown(l, at);
 }
 
-static VALUE
-shown(mp_loader *l, const uint8_t *at)
+/* True for a String in another encoding that has more than ASCII. */
+static bool
+binary_p(const seen_object *seen)
 {
-    return l->given != Qundef ? given_text(l->given) : found_text(l, at);
+    return !mp_utf8_index_p(RB_ENCODING_GET(seen->object)) && !mp_ascii_p(seen->text, seen->n);
+}
+
+/* An object in words for `got`, for whoever sent it: "null", "12", "\"text\"", "an array". */
+static VALUE
+got_at(mp_loader *l, const uint8_t *at)
+{
+    seen_object seen = see(l, at);
+    VALUE text;
+
+    switch (seen.kind) {
+      case MP_NIL: return words_of("null");
+      case MP_TRUE: return words_of("true");
+      case MP_FALSE: return words_of("false");
+      case MP_MAP: return words_of("an object");
+      case MP_ARRAY: return words_of("an array");
+      case MP_EXT: return words_of(l->json ? "a large integer" : "something else");
+      case MP_BIN:
+      case MP_STR: break;
+      default: return RB_TYPE_P(seen.object, T_BIGNUM) ? words_of("a large integer") : rb_inspect(seen.object);
+    }
+    if (l->given == Qundef ? seen.kind == MP_BIN : binary_p(&seen)) return words_of("binary data");
+    text = quoted(&seen);
+    RB_GC_GUARD(seen.object);
+    return seen.present <= TEXT_SHOWN ? text : rb_str_cat_cstr(text, "...");
+}
+
+/* How many elements, pairs or bytes there are; a text itself. */
+static VALUE
+got_size(mp_loader *l, const uint8_t *at)
+{
+    seen_object seen = see(l, at);
+    VALUE size = rb_utf8_str_new(NULL, 0);
+
+    if (seen.kind != MP_MAP && seen.kind != MP_ARRAY && (seen.kind != MP_BIN || l->given != Qundef)) {
+        return got_at(l, at);
+    }
+    append_number(size, "", seen.n);
+    return size;
 }
 
 /* --- raising ---------------------------------------------------------------------------------------- */
@@ -305,7 +311,7 @@ error_in_given(const mp_loader *l, VALUE what, uint32_t field)
 
 /* Sets the attributes that a program can show and translate. */
 static void
-set_fault(VALUE error, const mp_record_fault *fault, VALUE record, VALUE member)
+set_fault(VALUE error, const record_fault *fault, VALUE record, VALUE member)
 {
     if (!NIL_P(record)) rb_ivar_set(error, id_record, record);
     if (!NIL_P(member)) rb_ivar_set(error, id_member, member);
@@ -317,7 +323,7 @@ set_fault(VALUE error, const mp_record_fault *fault, VALUE record, VALUE member)
 
 /* For a missing member, the message names the place of the map or array at `at`; the path is that of the member. */
 static VALUE
-error_new(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
+error_new(mp_loader *l, const record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
 {
     VALUE error;
 
@@ -348,7 +354,7 @@ keep_or_raise(mp_loader *l, VALUE error)
 }
 
 static void
-fail(mp_loader *l, const mp_record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
+fail(mp_loader *l, const record_fault *fault, VALUE what, uint32_t field, const uint8_t *at)
 {
     keep_or_raise(l, error_new(l, fault, what, field, at));
 }
@@ -361,15 +367,11 @@ refuse(const mp_loader *l)
 }
 
 void
-mp_record_breach(mp_loader *l, const mp_record_fault *fault, const uint8_t *at)
+mp_record_duplicate(mp_loader *l, const char *reason)
 {
-    VALUE words;
+    record_fault fault = {.code = "duplicate", .reason = words_of(reason)};
 
-    refuse(l);
-    if (fault->reason) words = rb_str_dup(fault->reason);
-    else words = joined(words_of("expected"), " ", fault->expected);
-    if (fault->got) joined(words, ", got ", fault->got);
-    fail(l, fault, words, l->field, at);
+    fail(l, &fault, rb_str_dup(fault.reason), l->field, NULL);
 }
 
 /* The shape, or the part of it, whose Range the object is outside of; else NULL. */
@@ -409,7 +411,7 @@ void
 mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
     const mp_shape *ranged;
-    mp_record_fault fault = {.code = "type", .expected = shape->expected};
+    record_fault fault = {.code = "type", .expected = shape->expected};
     VALUE words;
 
     refuse(l);
@@ -427,7 +429,7 @@ void
 mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at)
 {
     mp_place place = {.up = l->place, .key = shape->tag_first ? Qundef : shape->tag_key};
-    mp_record_fault fault = {.code = found ? "tag" : "missing", .expected = shape->bounds};
+    record_fault fault = {.code = found ? "tag" : "missing", .expected = shape->bounds};
     VALUE words;
 
     refuse(l);
@@ -443,7 +445,7 @@ mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8
 void
 mp_record_beyond(mp_loader *l, VALUE reason)
 {
-    mp_record_fault fault = {.code = "limit", .reason = reason};
+    record_fault fault = {.code = "limit", .reason = reason};
 
     rb_exc_raise(error_new(l, &fault, rb_str_dup(reason), l->field, NULL));
 }
@@ -453,7 +455,7 @@ mp_record_missing(mp_loader *l, uint32_t field, uint32_t element, const uint8_t 
 {
     const mp_field *missing = &l->record->fields[field];
     mp_place place = {.up = l->place, .key = missing->key, .index = (long)element};
-    mp_record_fault fault = {.code = "missing", .expected = missing->shape->expected, .missing = &place};
+    record_fault fault = {.code = "missing", .expected = missing->shape->expected, .missing = &place};
     VALUE words;
 
     refuse(l);
@@ -468,7 +470,7 @@ mp_record_missing(mp_loader *l, uint32_t field, uint32_t element, const uint8_t 
 void
 mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 {
-    mp_record_fault fault = {.code = "unknown"};
+    record_fault fault = {.code = "unknown"};
 
     refuse(l);
     fail(l, &fault, rb_sprintf("unknown key %" PRIsVALUE, key_text(l, at)), MP_FIELD_NONE, at);
@@ -477,7 +479,7 @@ mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 void
 mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
 {
-    mp_record_fault fault = {.code = "unknown"};
+    record_fault fault = {.code = "unknown"};
 
     refuse(l);
     fail(l, &fault, rb_sprintf("expected %" PRIu32 " elements, got more", element), MP_FIELD_NONE, at);
@@ -523,7 +525,7 @@ message_of(VALUE error)
 
 /* Sets the reason for people, and returns what the program that called says. */
 static VALUE
-explain(mp_record_fault *fault, VALUE error)
+explain(record_fault *fault, VALUE error)
 {
     VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
 
@@ -544,7 +546,7 @@ with_cause(VALUE error, VALUE cause)
 void
 mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at)
 {
-    mp_record_fault fault = {.code = code};
+    record_fault fault = {.code = code};
     VALUE text;
 
     refuse(l);
@@ -555,7 +557,7 @@ mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at
 void
 mp_record_unconverted(const mp_rule *via, VALUE error, const mp_place *place, bool of_gem)
 {
-    mp_record_fault fault = {.code = "conversion"};
+    record_fault fault = {.code = "conversion"};
     VALUE text = explain(&fault, error), path = mp_error_path(place), made;
 
     joined(text, ", at ", mp_error_path_shown(path));
@@ -569,7 +571,7 @@ mp_record_unconverted(const mp_rule *via, VALUE error, const mp_place *place, bo
 void
 mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *at)
 {
-    mp_record_fault fault = {.code = rb_id2name(SYM2ID(rule->code))};
+    record_fault fault = {.code = rb_id2name(SYM2ID(rule->code))};
     VALUE words;
 
     if (error) {

@@ -10,23 +10,8 @@
  * the wrong one, and `at` is ignored.
  */
 
-/*
- * Describes what is wrong, for programs that show or translate it. The words are UTF-8 Strings for the sender of the
- * message: they name no class of the program and no type of MessagePack. Unused members are 0.
- */
-typedef struct {
-    const char *code; /* such as "length": RecordError#code */
-    VALUE expected;   /* continues "must be": "1..20 characters", "a multiple of 5" */
-    VALUE got;        /* continues "is": "25 characters"; see mp_record_got */
-    VALUE reason;     /* instead of `words` and `got`: the whole, such as "must be even" */
-    const mp_place *missing; /* the missing field, which has no place in the message; else NULL */
-} mp_record_fault;
-
-/* The value at `at` breaks a rule of its type: "expected EXPECTED, got GOT", or the reason. */
-void mp_record_breach(mp_loader *l, const mp_record_fault *fault, const uint8_t *at);
-
-/* An object in words for `got`: "null", "12", "\"text\"", "an array". */
-VALUE mp_record_got(VALUE object);
+/* Two keys of a Ruby object are equal as text. */
+void mp_record_duplicate(mp_loader *l, const char *reason);
 
 /* "expected WORDS, got ..." followed by a description of the object. */
 void mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at);
