@@ -58,23 +58,6 @@ mp_rules_init(mp_rules *rules, VALUE nodes)
 }
 
 void
-mp_rules_each_reference(mp_rules *rules, void (*visit)(VALUE *reference, VALUE owner), VALUE owner)
-{
-    uint32_t i;
-
-    for (i = 0; i < rules->count; i++) {
-        visit(&rules->rules[i].object, owner);
-        visit(&rules->rules[i].steps, owner);
-        visit(&rules->rules[i].klass, owner);
-        visit(&rules->rules[i].dump, owner);
-        visit(&rules->rules[i].record, owner);
-        visit(&rules->rules[i].member, owner);
-        visit(&rules->rules[i].words, owner);
-        visit(&rules->rules[i].code, owner);
-    }
-}
-
-void
 mp_rules_free(mp_rules *rules)
 {
     xfree(rules->rules);

@@ -51,7 +51,6 @@ typedef struct {
 /* Reads an Array of Hashes, which lib/manypack/record/type/rules.rb makes; nil for none. rules must be zeroed. */
 void mp_rules_init(mp_rules *rules, VALUE nodes);
 
-void mp_rules_each_reference(mp_rules *rules, void (*visit)(VALUE *reference, VALUE owner), VALUE owner);
 void mp_rules_free(mp_rules *rules);
 size_t mp_rules_memsize(const mp_rules *rules);
 

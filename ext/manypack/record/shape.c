@@ -3,40 +3,34 @@
 
 #include "pack/encode.h"
 
+typedef void (*visitor)(VALUE *reference, VALUE owner);
+
 /* --- storage ---------------------------------------------------------------------------------------- */
+
+static void
+visit_range(VALUE *first, const VALUE *last, visitor visit, VALUE owner)
+{
+    for (; first <= last; first++) visit(first, owner);
+}
 
 /* Calls visit with each reference from a shape to an object. */
 static void
-each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), VALUE owner)
+each_reference(mp_shapes *shapes, visitor visit, VALUE owner)
 {
     uint32_t i, j;
 
     for (i = 0; i < shapes->count; i++) {
         mp_shape *shape = &shapes->shapes[i];
         mp_record *record = shape->record;
+        mp_rule *rules = shape->rules.rules;
 
-        visit(&shape->words, owner);
-        visit(&shape->expected, owner);
-        visit(&shape->bounds, owner);
-        visit(&shape->klass, owner);
-        visit(&shape->objects, owner);
-        visit(&shape->tag_key, owner);
-        visit(&shape->table, owner);
-        visit(&shape->classes, owner);
-        mp_rules_each_reference(&shape->rules, visit, owner);
+        visit_range(&shape->words, &shape->classes, visit, owner);
+        for (j = 0; j < shape->rules.count; j++) visit_range(&rules[j].object, &rules[j].code, visit, owner);
         for (j = 0; j < shape->choices.count; j++) visit(&shape->choices.all[j].misread, owner);
         if (!record) continue;
-        visit(&record->object, owner);
-        visit(&record->klass, owner);
-        visit(&record->reader, owner);
-        visit(&record->maker, owner);
-        visit(&record->tag_key, owner);
+        visit_range(&record->object, &record->maker, visit, owner);
         for (j = 0; j < record->count; j++) {
-            visit(&record->fields[j].name, owner);
-            visit(&record->fields[j].key, owner);
-            visit(&record->fields[j].symbol, owner);
-            visit(&record->fields[j].default_value, owner);
-            visit(&record->fields[j].omitted, owner);
+            visit_range(&record->fields[j].name, &record->fields[j].omitted, visit, owner);
         }
     }
 }
@@ -163,14 +157,19 @@ heads_of(VALUE object)
     return MP_KIND_BITS_TEXT;
 }
 
-static uint32_t
-heads_of_all(VALUE literals)
+static void
+set_literals(mp_shape *shape)
 {
-    uint32_t heads = 0;
     long i;
 
-    for (i = 0; i < RARRAY_LEN(literals); i++) heads |= heads_of(RARRAY_AREF(literals, i));
-    return heads;
+    shape->takes_exts = shape->kind == MP_SHAPE_SPECIAL;
+    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
+        VALUE literal = RARRAY_AREF(shape->objects, i);
+
+        shape->accepts |= heads_of(literal);
+        if (RB_SYMBOL_P(literal)) shape->takes_exts = true;
+        if (RB_FLOAT_TYPE_P(literal)) shape->widens = true;
+    }
 }
 
 /*
@@ -203,6 +202,7 @@ set_integers(mp_shape *shape, VALUE node)
     shape->above_min = NUM2ULL(get(node, "above_min"));
     shape->above_max = NUM2ULL(get(node, "above_max"));
     shape->accepts = MP_KIND_BITS_INTEGER;
+    shape->takes_exts = shape->min == INT64_MIN && shape->above_max == UINT64_MAX;
 }
 
 static void
@@ -215,6 +215,8 @@ set_floats(mp_shape *shape, VALUE node)
     shape->most = NIL_P(max) ? HUGE_VAL : NUM2DBL(max);
     shape->below_most = RTEST(get(node, "below_max"));
     shape->accepts = MP_KIND_BITS_FLOAT | MP_KIND_BITS_INTEGER;
+    shape->takes_exts = !shape->ranged;
+    shape->widens = true;
 }
 
 /* --- Records ---------------------------------------------------------------------------------------- */
@@ -337,40 +339,10 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
         set_field(shapes, record, i, RARRAY_AREF(fields, i));
     }
     shape->accepts = mp_kind_bit(record->form == MP_FORM_ARRAY ? MP_ARRAY : MP_MAP);
+    shape->takes_exts = record->form != MP_FORM_LAZY;
 }
 
 /* --- compiling -------------------------------------------------------------------------------------- */
-
-static bool
-symbols_p(VALUE literals)
-{
-    long i;
-
-    for (i = 0; i < RARRAY_LEN(literals); i++) {
-        if (RB_SYMBOL_P(RARRAY_AREF(literals, i))) return true;
-    }
-    return false;
-}
-
-/*
- * True if an ext may become an object that a shape takes: not for a range, list or map. For an ANY_OF, see set_any_of.
- */
-static bool
-takes_exts_p(const mp_shape *shape)
-{
-    switch (shape->kind) {
-      case MP_SHAPE_STRING:
-      case MP_SHAPE_SYMBOL:
-      case MP_SHAPE_SPECIAL:
-      case MP_SHAPE_CLASS: return true;
-      case MP_SHAPE_UNNAMED: return !NIL_P(shape->klass);
-      case MP_SHAPE_FLOAT: return !shape->ranged;
-      case MP_SHAPE_INTEGER: return shape->min == INT64_MIN && shape->above_max == UINT64_MAX;
-      case MP_SHAPE_ENUM: return symbols_p(shape->objects);
-      case MP_SHAPE_RECORD: return shape->record->form != MP_FORM_LAZY;
-      default: return false;
-    }
-}
 
 /* Fills in a shape, except `accepts` of an ANY_OF, whose parts may not be filled in yet. */
 static void
@@ -380,18 +352,24 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_ANY:
       case MP_SHAPE_VIEW:
       case MP_SHAPE_SHARED: shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER); break;
-      case MP_SHAPE_UNNAMED:
       case MP_SHAPE_RULED:
       case MP_SHAPE_ANY_OF: break; /* set_of_parts does it when all shapes are filled in */
+      case MP_SHAPE_UNNAMED: shape->takes_exts = !NIL_P(shape->klass); break;
       case MP_SHAPE_SPECIAL:
-      case MP_SHAPE_ENUM: shape->accepts = heads_of_all(shape->objects); break;
+      case MP_SHAPE_ENUM: set_literals(shape); break;
       case MP_SHAPE_INTEGER: set_integers(shape, node); break;
       case MP_SHAPE_FLOAT: set_floats(shape, node); break;
       case MP_SHAPE_STRING:
-      case MP_SHAPE_SYMBOL: shape->accepts = MP_KIND_BITS_TEXT; break;
+      case MP_SHAPE_SYMBOL:
+        shape->accepts = MP_KIND_BITS_TEXT;
+        shape->takes_exts = true;
+        break;
       case MP_SHAPE_TEXT: shape->accepts = mp_kind_bit(MP_STR); break;
       case MP_SHAPE_BYTES: shape->accepts = mp_kind_bit(MP_BIN); break;
-      case MP_SHAPE_CLASS: shape->accepts = heads_of_class(shape->klass); break;
+      case MP_SHAPE_CLASS:
+        shape->accepts = heads_of_class(shape->klass);
+        shape->takes_exts = true;
+        break;
       case MP_SHAPE_TUPLE:
       case MP_SHAPE_LIST: shape->accepts = mp_kind_bit(MP_ARRAY); break;
       case MP_SHAPE_MAP: shape->accepts = mp_kind_bit(MP_MAP); break;
@@ -404,7 +382,6 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
         shape->otherwise = part_or_null(shapes, get(node, "otherwise"));
         shape->untagged = part_or_null(shapes, get(node, "untagged"));
     }
-    shape->takes_exts = takes_exts_p(shape);
     shape->takes_text = shape->kind == MP_SHAPE_BYTES || (shape->kind == MP_SHAPE_CLASS && shape->klass == rb_cTime);
 }
 
@@ -428,19 +405,6 @@ kind_of(VALUE name)
     rb_raise(rb_eArgError, "%+" PRIsVALUE " is no kind of type", name);
 }
 
-/* True if a type makes a Float of an integer. */
-static bool
-makes_floats_p(const mp_shape *shape)
-{
-    long i;
-
-    if (shape->kind == MP_SHAPE_FLOAT) return true;
-    for (i = 0; shape->kind == MP_SHAPE_ENUM && i < RARRAY_LEN(shape->objects); i++) {
-        if (RB_FLOAT_TYPE_P(RARRAY_AREF(shape->objects, i))) return true;
-    }
-    return false;
-}
-
 /*
  * An ANY_OF accepts what its parts accept. ArgumentError if two parts accept arrays, or maps without being Records:
  * loading would have to try both, and again in each container inside them.
@@ -461,7 +425,7 @@ set_any_of(mp_shape *shape)
             rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Records as maps are "
                      "told apart by their members, and Record.union tells Records apart by a tag", shape->words);
         }
-        if (makes_floats_p(part)) shape->widens = true;
+        if (part->widens) shape->widens = true;
         if (part->takes_exts) shape->takes_exts = true;
         if (part->takes_text) shape->takes_text = true;
         if (part->converts) shape->converts = true;

@@ -70,6 +70,7 @@ typedef enum {
     MP_UNKNOWN_INTO, /* unknown pairs go into a Hash, which is the value of a member */
 } mp_unknown;
 
+/* In each of these structs the VALUEs stand together: shape.c marks all from the first to the last. */
 typedef struct mp_shape mp_shape;
 
 typedef struct {
@@ -78,9 +79,9 @@ typedef struct {
     VALUE key;           /* the key that dump writes; for paths */
     VALUE symbol;        /* the same key as a Symbol; Qundef without one, or if the key is never read */
     VALUE default_value; /* Qundef without one */
+    VALUE omitted;       /* dump leaves the field out if it has this value; Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
     bool load_only;      /* dump never writes it */
-    VALUE omitted;       /* dump leaves the field out if it has this value; Qundef without one */
     ID reader;           /* reads the value: an instance variable (MP_BUILD_IVARS) or a method */
     int slot;            /* the member's index in its class, or among the arguments of new */
     const mp_field_key *written; /* key in the table; NULL for a field that holds the unknown pairs */
@@ -91,8 +92,8 @@ typedef struct {
     VALUE klass;
     VALUE reader; /* MP_FORM_LAZY: the class of its LazyRecords */
     VALUE tag_key; /* the tag key of the union that is attached to the class; nil without one */
-    mp_build build;
     VALUE maker; /* MP_BUILD_KEYWORDS: its method make calls klass.new with a value for each field; or nil */
+    mp_build build;
     mp_form form;
     mp_unknown unknown;
     mp_field *fields;
@@ -119,15 +120,15 @@ struct mp_shape {
     VALUE bounds;           /* INTEGER, FLOAT: the range in such words; TAGGED: the tags; else 0 or nil */
     VALUE klass;            /* CLASS; UNNAMED: nil for a name */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
-    mp_rules rules;         /* RULED, RECORD: the rules for the loaded value */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag, or the Symbol :first; else 0 */
+    VALUE table;            /* ENUM: a Hash from each literal, and the text of a Symbol, to the literal; */
+                            /* TAGGED: from each tag to its index */
+    VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
+    mp_rules rules;         /* RULED, RECORD: the rules for the loaded value */
     bool tag_first;         /* TAGGED: the tag is the first element of arrays */
     const mp_shape *otherwise; /* TAGGED: for objects with an unknown tag, and for those without; NULL without else */
     const mp_shape *untagged;  /* TAGGED: for objects without a tag, instead of otherwise; NULL without one */
     mp_choices choices;     /* ANY_OF: the Records of which a map is one; none if at most one part takes maps */
-    VALUE table;            /* ENUM: a Hash from each literal, and the text of a Symbol, to the literal; */
-                            /* TAGGED: from each tag to its index */
-    VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
@@ -136,7 +137,7 @@ struct mp_shape {
     bool takes_text;        /* in JSON, text may stand for such an object: a BYTES, a Time, or a type that has one */
     bool takes_exts;        /* the codec may turn an ext into an object of the shape's class */
     bool converts;          /* RULED, or ANY_OF with such a part: a rule converts values */
-    bool widens;            /* ANY_OF: a part turns integers into Floats, so integers try the other parts first */
+    bool widens;            /* turns integers into Floats. ANY_OF: a part does, so integers try the other parts first */
     mp_record *record;      /* RECORD */
 };
 
