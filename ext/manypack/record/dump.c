@@ -1,6 +1,7 @@
 /* Dumps objects of given types: keys were packed when the type was compiled, the encoder packs the values. */
 #include "record/dump.h"
 
+#include "core/utf8.h"
 #include "core/wire.h"
 #include "pack/encode.h"
 #include "pack/foreign.h"
@@ -215,36 +216,6 @@ check_class(const mp_encoder *e, const mp_record *record, VALUE object)
                      rb_obj_class(object));
 }
 
-/* True if a key is packed as an ext, which never matches the key of a member. */
-static bool
-ext_key_p(const mp_encoder *e, VALUE key)
-{
-    if (!e->codec->types || RB_INTEGER_TYPE_P(key)) return false;
-    if (RB_SYMBOL_P(key)) return e->codec->types->symbol != NULL;
-    return rb_obj_class(key) != rb_cString && RB_TYPE_P(key, T_STRING) && mp_types_for_object(e->codec->types, key);
-}
-
-/* True if a key is packed like the key of a member or the tag key. */
-static bool
-key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE key)
-{
-    bool taken;
-
-    if (MP_UNLIKELY(ext_key_p(e, key))) return false;
-    if (RB_INTEGER_TYPE_P(key)) {
-        taken = mp_int64_p(key) && mp_record_find_key(record, key);
-    } else {
-        if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
-        if (!RB_TYPE_P(key, T_STRING)) return false;
-        if (!e->codec->options.compatibility_mode) { /* compatibility_mode writes any String's bytes as they are */
-            if (ENCODING_GET(key) != mp_binary_index) key = rb_str_conv_enc(key, rb_enc_get(key), mp_utf8);
-            else if (!rb_enc_str_asciionly_p(key)) return false; /* packed as a bin: not the same key as the str */
-        }
-        taken = mp_record_find_key(record, key);
-    }
-    return taken || (tag_key != Qundef && rb_eql(tag_key, key));
-}
-
 typedef struct {
     mp_pairs pairs;
     const mp_record *record;
@@ -260,39 +231,47 @@ pack_key(VALUE arg)
     return mp_encode_whole(walk->pairs.place.key, walk->pairs.e->codec);
 }
 
-/* The String or Integer that a packed key holds; Qundef for any other object. */
+/* The text or Integer that a packed key holds, as the keys of Records are compared; Qundef for any other object. */
 static VALUE
 plain_key(VALUE packed)
 {
     mp_key key = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
     VALUE plain = Qundef;
 
-    if (key.kind == MP_UINT) plain = ULL2NUM(key.bits);
-    else if (key.kind == MP_INT) plain = LL2NUM((int64_t)key.bits);
-    else if (key.kind == MP_STR) plain = rb_enc_str_new((const char *)key.bytes, (long)key.n, mp_utf8);
-    else if (key.kind == MP_BIN) plain = rb_str_new((const char *)key.bytes, (long)key.n);
+    if (key.kind == MP_INT || (key.kind == MP_UINT && key.bits <= INT64_MAX)) plain = LL2NUM((int64_t)key.bits);
+    if (key.kind == MP_STR || (key.kind == MP_BIN && mp_ascii_p(key.bytes, key.n))) {
+        plain = rb_enc_str_new((const char *)key.bytes, (long)key.n, mp_utf8);
+    }
     RB_GC_GUARD(packed);
     return plain;
 }
 
-/* User code may pack any object as the key of a member, so check the packed bytes. */
+/* True for the key of a member or the tag key. */
+static bool
+key_taken_p(const rest_walk *walk, VALUE plain)
+{
+    if (plain == Qundef) return false;
+    return mp_record_find_key(walk->record, plain) || (walk->tag_key != Qundef && rb_eql(walk->tag_key, plain));
+}
+
+/* Encodings, ext types and user code decide how a key is packed, so the packed bytes are checked. */
 static void
 dump_rest_key(rest_walk *walk)
 {
     mp_encoder *e = walk->pairs.e;
-    VALUE key = walk->pairs.place.key, plain = key, packed = 0;
+    VALUE key = walk->pairs.place.key, packed, plain;
 
-    if (MP_UNLIKELY(!heads_of(key))) {
-        packed = mp_encoder_call_placed(e, pack_key, (VALUE)walk);
-        plain = plain_key(packed);
+    if (RB_TYPE_P(key, T_ARRAY) || RB_TYPE_P(key, T_HASH)) {
+        mp_encode(e, key);
+        return;
     }
-    if (MP_UNLIKELY(plain != Qundef && key_taken_p(e, walk->record, walk->tag_key, plain))) {
-        mp_encoder_raise(e, rb_eArgError, NULL,
-                         "%" PRIsVALUE " in the Hash of unknown keys is the key of a member", rb_inspect(plain));
+    packed = mp_encoder_call_placed(e, pack_key, (VALUE)walk);
+    plain = plain_key(packed);
+    if (MP_UNLIKELY(key_taken_p(walk, plain))) {
+        mp_encoder_raise(e, rb_eArgError, NULL, "%" PRIsVALUE " in the Hash of unknown keys is the key of a member",
+                         rb_inspect(heads_of(key) ? key : plain));
     }
-    if (packed) mp_out_write(&e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
-    else mp_encode(e, key);
-    if (walk->record->rest && !fits_p(walk->record->rest->parts[0], key)) doubt(e);
+    mp_out_write(&e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
     RB_GC_GUARD(packed);
 }
 
@@ -303,6 +282,7 @@ dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 
     mp_pairs_next(&walk->pairs, key);
     dump_rest_key(walk);
+    if (walk->record->rest && !fits_p(walk->record->rest->parts[0], key)) doubt(walk->pairs.e);
     if (walk->record->rest) dump_value(walk->pairs.e, walk->record->rest->parts[1], value);
     else mp_encode(walk->pairs.e, value);
     return mp_pairs_passed(&walk->pairs, key);
@@ -356,35 +336,19 @@ rest_p(const mp_record *record)
     return record->into != MP_FIELD_NONE && record->form != MP_FORM_ARRAY;
 }
 
-/* Writes the fields by position, after `first` other elements. */
+/* Writes the fields by key. The Record is a map without a field for unknown pairs. */
 static void
-dump_elements(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place, uint32_t first)
-{
-    uint32_t i;
-
-    for (i = 0; i < record->count; i++) {
-        const mp_field *field = &record->fields[i];
-
-        place->index = i + first;
-        dump_value(e, field->shape, mp_instance_get(record, object, field));
-    }
-}
-
-/* Writes the fields by key, except the field that holds the unknown pairs and the field that the tag replaces. */
-static void
-dump_pairs(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place, uint32_t replaced)
+dump_pairs(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place)
 {
     const mp_field *field = record->fields, *last = field + record->count;
-    const mp_field *tag_field = replaced == MP_FIELD_NONE ? NULL : field + replaced;
-    bool plain = !e->codec->options.compatibility_mode && replaced == MP_FIELD_NONE && record->into == MP_FIELD_NONE;
 
     for (; field < last; field++) {
         VALUE value = mp_instance_get(record, object, field);
 
         place->key = field->key;
-        if (MP_LIKELY(plain && fits_p(field->shape, value))) {
+        if (MP_LIKELY(fits_p(field->shape, value))) {
             mp_encode_pair(e, field->written->packed, field->written->size, value);
-        } else if (field != tag_field) {
+        } else {
             dump_pair_of(e, field, value);
         }
     }
@@ -478,21 +442,25 @@ choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
     return array ? length : count;
 }
 
-/* Writes the first n values of an array, after `first` other elements; of a map, all values except Qundef. */
+/*
+ * Writes the first n fields of an array, after `first` other elements; of a map, all but those whose value is Qundef and
+ * the one that the tag replaces. values is 0 if the object has them.
+ */
 static void
-dump_chosen(mp_encoder *e, const mp_record *record, VALUE values, mp_place *place, uint32_t n, uint32_t first)
+dump_fields(mp_encoder *e, const mp_record *record, VALUE object, VALUE values, mp_place *place, uint32_t n,
+            uint32_t first, uint32_t replaced)
 {
     uint32_t i;
 
     if (record->form != MP_FORM_ARRAY) n = record->count;
     for (i = 0; i < n; i++) {
         const mp_field *field = &record->fields[i];
-        VALUE value = RARRAY_AREF(values, i);
+        VALUE value = values ? RARRAY_AREF(values, i) : mp_instance_get(record, object, field);
 
         place->index = i + first;
         if (record->form != MP_FORM_ARRAY) place->key = field->key;
         if (record->form == MP_FORM_ARRAY) dump_value(e, field->shape, value);
-        else if (value != Qundef) dump_pair_of(e, field, value);
+        else if (value != Qundef && i != replaced) dump_pair_of(e, field, value);
     }
     RB_GC_GUARD(values);
 }
@@ -510,6 +478,8 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
     uint32_t replaced = mp_record_tag_field(record, tag_key);
     uint32_t fields = record->count - rest_p(record) - (replaced != MP_FIELD_NONE);
     bool tagged = tag_key != Qundef, elements = record->form == MP_FORM_ARRAY;
+    bool plain = !record->chosen && !elements && replaced == MP_FIELD_NONE && record->into == MP_FIELD_NONE &&
+                 !e->codec->options.compatibility_mode;
     VALUE values = 0, rest = Qnil;
     size_t others, count;
 
@@ -528,9 +498,8 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
     mp_encoder_open(e, &place);
     if (tagged && !elements) mp_encode(e, tag_key);
     if (tagged) mp_encode(e, tag);
-    if (MP_UNLIKELY(values != 0)) dump_chosen(e, record, values, &place, fields, tagged);
-    else if (elements) dump_elements(e, record, object, &place, tagged);
-    else dump_pairs(e, record, object, &place, replaced);
+    if (MP_LIKELY(plain)) dump_pairs(e, record, object, &place);
+    else dump_fields(e, record, object, values, &place, fields, tagged, replaced);
     if (!NIL_P(rest)) dump_rest(e, record, tag_key, rest, others);
     mp_encoder_close(e, &place);
     RB_GC_GUARD(object);
