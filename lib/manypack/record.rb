@@ -458,22 +458,15 @@ module Manypack
       [@klass, @types.transform_values(&:spec), @options.state, @presence.to_h, @form, @build, @check, @tag_key, @rules]
     end
 
-    # +base+ is the codec of DefaultFactory if the Record follows that, +inherited+ the class whose Record it had.
-    # +arguments+ are the members in the order of the places that +build+ gives them.
-    def set(klass:, types:, build:, arguments:, options:, codec:, base:, presence: Presence::NONE, form: :map,
-            check: false, inherited: nil, lazy_class: nil, tag_key: nil, rules: [].freeze)
-      check_form(form, options, presence)
-      @klass = klass
-      @types = types
-      @build = build
-      @arguments = arguments
-      @inherited = inherited
-      @check = check
-      @options = options
-      @presence = presence
-      @form = form
-      @tag_key = tag_key
-      @rules = rules
+    # The instance variables that a copy has, too. +inherited+ is the class whose Record it had, and +arguments+ are the
+    # members in the order of the places that +build+ gives them.
+    PARTS = %i[klass types build arguments options presence form check inherited tag_key rules].freeze
+    private_constant :PARTS
+
+    # +base+ is the codec of DefaultFactory if the Record follows that; +parts+ has the names of PARTS.
+    def set(codec:, base:, lazy_class: nil, **parts)
+      check_form(*parts.values_at(:form, :options, :presence))
+      parts.each { |name, value| instance_variable_set(:"@#{name}", value) }
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
       @body = Body.new(self)
@@ -545,8 +538,7 @@ module Manypack
     end
 
     def copy(codec: self.codec, base: self.base, **changes)
-      now = { klass: @klass, types: @types, build: @build, arguments: @arguments, options: @options,
-              presence: @presence, form: @form, check: @check, inherited: @inherited, tag_key: @tag_key, rules: @rules }
+      now = PARTS.to_h { |name| [name, instance_variable_get(:"@#{name}")] }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 

@@ -33,34 +33,12 @@ module Manypack
           Attached.kept[self] || Attached.inherit(self, superclass.record)
         end
 
-        # Loads an object from packed bytes, as Record#load does.
-        def load(bytes, options = nil)
-          Arguments.refuse_block(record, :load) if defined?(yield)
-          record.load(bytes, options)
-        end
-
-        # Loads an object from a JSON text, as Type#load_json does.
-        def load_json(text, options = nil)
-          Arguments.refuse_block(record, :load_json) if defined?(yield)
-          record.load_json(text, options)
-        end
-
-        # Makes an object of a Hash, as Type#from does.
-        def from(object, **options)
-          Arguments.refuse_block(record, :from) if defined?(yield)
-          record.from(object, **options)
-        end
-
-        # Loads an object from the JSON text in a file, as Type#load_json_file does.
-        def load_json_file(path, options = nil)
-          Arguments.refuse_block(record, :load_json_file) if block_given?
-          record.load_json_file(path, options)
-        end
-
-        # Yields the object of each JSON text of an io or a file, as Type#foreach_json does.
-        def foreach_json(source, **options, &block)
-          record.foreach_json(source, **options, &block)
-        end
+        # Methods of the Record, which refuse blocks in its name.
+        def load(bytes, options = nil, &block) = record.load(bytes, options, &block)
+        def load_json(text, options = nil, &block) = record.load_json(text, options, &block)
+        def load_json_file(path, options = nil, &block) = record.load_json_file(path, options, &block)
+        def foreach_json(source, **options, &block) = record.foreach_json(source, **options, &block)
+        def from(object, **options, &block) = record.from(object, **options, &block)
 
         private
 
