@@ -11,7 +11,11 @@ module Manypack
     # The place of a value: its path, and a function that makes a message with a value there.
     Place = Struct.new(:path, :around) do
       def step(text, &inside) = Place.new("#{path}#{text}", ->(value) { around.call(inside.call(value)) })
-      def key(key, &inside) = step(Path.of(key).to_s.delete_prefix("$"), &inside)
+
+      # Returns the place of the value at a key or an index of a container.
+      def at(shape, key, size = 0)
+        step(shape.step(key)) { |value| shape.sample({ key => value }, size) }
+      end
     end
 
     # What was found, and messages that may show it.
@@ -36,7 +40,8 @@ module Manypack
         false # a name without a Record
       end
     end
-    private_constant :Place, :Found
+    ROOT = Place.new("$", :itself.to_proc).freeze
+    private_constant :Place, :Found, :ROOT
 
     def self.between(old, new)
       type = Arguments.type_of(old) or raise ::TypeError, "expected a Type or a class with a Record, got #{old.inspect}"
@@ -55,16 +60,16 @@ module Manypack
     def found
       @found ||= [].tap do |found|
         @found = found
-        compare(@old.root, @new.root, Place.new("$", :itself.to_proc))
+        compare(@old.root, @new.root, ROOT)
         compare_totals
       end
     end
 
     private
 
-    # Each of the values is a Proc that returns it, or throws :none.
-    def report(place, reason, *values)
-      messages = values.filter_map { |value| catch(:none) { [place.around.call(value.call)] } }.map(&:first)
+    # The block makes a value of each of those given, or throws :none.
+    def report(place, reason, given = [nil])
+      messages = given.filter_map { |one| catch(:none) { [place.around.call(yield(one))] } }.map(&:first)
       @found << Found.new(place.path, reason, messages)
     end
 
@@ -78,8 +83,8 @@ module Manypack
       return if refused.empty?
 
       words = refused.map { |atom, values| words(atom, values) }.uniq.join(" or ")
-      report(place, "the old version writes #{words}, the new one takes #{new["words"]}",
-             *refused.flat_map(&:last).map { |value| -> { value } })
+      report(place, "the old version writes #{words}, the new one takes #{new["words"]}", refused.flat_map(&:last),
+             &:itself)
     end
 
     def words(atom, values)
@@ -94,42 +99,32 @@ module Manypack
 
       sample, = catch(:none) { [@old.sample(atom)] } || (return []) # then it is never written
       compare_sizes(atom, place)
-      kind = @old.array?(atom) ? :array? : @old.map?(atom) ? :map? : nil
-      return Scalars.new(readers, @old.options, @new.options).refused(atom, sample) unless kind
-
-      readers = readers.select { |one| @new.public_send(kind, one) }
+      form = @old.form(atom) or return Scalars.new(readers, @old.options, @new.options).refused(atom, sample)
+      readers = readers.select { |one| @new.form(one) == form }
       return [sample] if readers.empty?
 
-      if kind == :array?
-        readers.each { |reader| compare_container(atom, reader, place) }
-      elsif !seen?(atom, readers[0], :kind)
-        @old.pairs(atom).each { |pairs| compare_map(pairs, readers, place, []) }
-      end
+      compare_containers(atom, readers, place) unless seen?(atom, readers[0], :kind)
       []
     end
 
-    def compare_container(atom, reader, place)
-      return if seen?(atom, reader, :kind)
-
-      report_rules(atom, reader, place)
-      @old.arrays(atom).each { |elements| compare_elements(elements, reader, place) }
+    # At most one reader takes arrays. Maps may be of several Records.
+    def compare_containers(atom, readers, place)
+      report_rules(atom, readers[0], place) if @old.form(atom) == :array
+      @old.shapes(atom).each do |shape|
+        shape.is_a?(Pairs) ? compare_map(shape, readers, place, []) : compare_elements(shape, readers[0], place)
+      end
     end
 
     def report_rules(atom, reader, place)
       unmet = reader["rules"].to_a.reject { |rule| Rules.implied?(rule, atom) }
       return if unmet.empty?
 
+      sizes = unmet.select { |kind, *| kind == "length" }.flat_map { |_, least, most| [least - 1, most && (most + 1)] }
+      lengths = Range.new(*Rules.lengths(atom))
       report(place, "the old version writes #{atom["words"]}, the new one takes #{reader["words"]}",
-             *samples_beside(atom, unmet))
-    end
-
-    # Returns Procs that make values of an atom with a length that rules do not allow, and a sample.
-    def samples_beside(atom, rules)
-      sizes = rules.select { |kind, *| kind == "length" }.flat_map { |_, least, most| [least - 1, most && (most + 1)] }
-      lengths = Range.new(*Lengths.of(atom))
-      [-> { @old.sample(atom) }, *sizes.compact.select { |size| lengths.cover?(size) }.map do |size|
-        -> { @old.sample_of_size(atom, size) }
-      end]
+             [nil, *sizes.compact.select { |size| lengths.cover?(size) }]) do |size|
+        size ? @old.sample_of_size(atom, size) : @old.sample(atom)
+      end
     end
 
     # A Record is a node, and the only kind of its values.
@@ -144,10 +139,10 @@ module Manypack
     # --- arrays -------------------------------------------------------------------------------------------
 
     def compare_elements(old, reader, place)
-      return unless @old.written?(old)
+      return unless old.written?
       return compare_first(old, reader, place) if reader["kind"] == "tagged"
 
-      compare_arrays(old, @new.arrays(reader)[0], place)
+      compare_arrays(old, @new.shapes(reader)[0], place)
     end
 
     def compare_arrays(old, new, place)
@@ -156,47 +151,45 @@ module Manypack
       [old.first.size, new.first.size].max.times do |i|
         part = old.first[i] || old.rest
         known = new.first[i] || rest
-        next unless part && known
-
-        compare(part, known, place.step("[#{i}]") { |value| @old.sample_elements(old, { i => value }, new.needed) })
+        compare(part, known, place.at(old, i, new.needed)) if part && known
       end
       return unless old.rest && rest
 
-      compare(old.rest, rest, place.step("[*]") { |value| @old.sample_elements(old, { old.first.size => value }) })
+      compare(old.rest, rest, place.step("[*]") { |value| old.sample({ old.first.size => value }) })
     end
 
     def compare_length(old, new, place)
       if old.least < new.needed
-        report(place, "the old version may write #{old.least} elements, the new one needs #{new.needed}",
-               -> { @old.sample_elements(old) })
+        reason = "the old version may write #{old.least} elements, the new one needs #{new.needed}"
+        report(place, reason) { old.sample }
       end
       longer = old.rest || old.first.size > new.first.size
       return if new.rest || !longer || new.open
 
-      report(place, "the old version writes more than #{new.first.size} elements, the new one refuses them",
-             -> { @old.sample_elements(old, {}, new.first.size + 1) })
+      reason = "the old version writes more than #{new.first.size} elements, the new one refuses them"
+      report(place, reason) { old.sample({}, new.first.size + 1) }
     end
 
     # Compares arrays with a union whose tag is their first element.
     def compare_first(old, reader, place)
       tag = old.first[0] || old.rest
       (tag ? tag_values(tag, old.excluded, reader["tags"]) : []).each do |value|
-        part = reader["tags"].index(value).then { |i| i && reader["parts"][i] }
-        compare_array_of(old.narrowed(value), part || reader["else"], place, *([value] if part))
+        narrowed = old.narrowed(value)
+        i = reader["tags"].index(value) or next compare_other(narrowed, reader["else"], place)
+        @new.atoms_of(reader["parts"][i], :array).each do |one|
+          compare_arrays(narrowed, @new.shapes(one)[0].tagged(nil, value), place)
+        end
       end
-      compare_array_of(Elements.new([], nil, 0, 0, false, []), reader["untagged"], place) if old.least.zero?
+      compare_other(@old.elements(nil, []), reader["untagged"], place) if old.least.zero?
     end
 
-    # +tag+ is the one that arrays of the part follow.
-    def compare_array_of(old, part, place, *tag)
-      readers = part ? @new.atoms(@new.node(part)).select { |one| @new.array?(one) } : []
-      readers.each do |one|
-        tag.empty? ? compare_elements(old, one, place) : compare_arrays(old, @new.arrays(one)[0].tagged(*tag), place)
-      end
-      return if readers.any?
+    # Compares arrays that have no tag of the new version with the part for these, if it has any.
+    def compare_other(old, part, place)
+      readers = part ? @new.atoms_of(part, :array) : []
+      return readers.each { |one| compare_elements(old, one, place) } if readers.any?
 
       words = old.first[0] ? old.first[0]["words"] : "no first element"
-      report(place, "the old version writes #{words}, which is no tag of the new one", -> { @old.sample_elements(old) })
+      report(place, "the old version writes #{words}, which is no tag of the new one") { old.sample }
     end
 
     # --- maps ---------------------------------------------------------------------------------------------
@@ -226,7 +219,7 @@ module Manypack
     def report_undecided(pairs, place)
       return if @choices > CHOICES_MAX + 1
 
-      report(place, "which Record reads a map depends on too many keys to tell", -> { @old.sample_pairs(pairs) })
+      report(place, "which Record reads a map depends on too many keys to tell") { pairs.sample }
     end
 
     # Yields the pairs in which the key is there for certain, if there are any.
@@ -237,7 +230,7 @@ module Manypack
     end
 
     def compare_pairs(pairs, reader, place, tags)
-      return unless @old.written?(pairs)
+      return unless pairs.written?
 
       report_rules(pairs.atom, reader, place)
       case reader["kind"]
@@ -268,8 +261,9 @@ module Manypack
       names = field["keys"].map(&:inspect).join(" or ")
       there = field["keys"].select { |key| pairs.known.key?(key) }
       if there.size > 1 && @new.options["unique_keys"]
-        report(place, "the old version writes #{names}, which the new one reads as the same member",
-               -> { @old.sample_pairs(pairs, there.to_h { |key| [key, @old.sample(pairs.known[key][0])] }) })
+        report(place, "the old version writes #{names}, which the new one reads as the same member") do
+          pairs.sample(there.to_h { |key| [key, @old.sample(pairs.known[key][0])] })
+        end
       end
       return if !field["required"] || there.any? { |key| pairs.known[key][1] }
 
@@ -277,7 +271,7 @@ module Manypack
     end
 
     def report_missing(place, key, reason, pairs)
-      report(Place.new(place.key(key).path, place.around), reason, -> { @old.sample_pairs(pairs) })
+      report(Place.new(place.at(pairs, key).path, place.around), reason) { pairs.sample }
     end
 
     # Keys that the new version does not know.
@@ -292,20 +286,21 @@ module Manypack
     # Whether what is collected meets rules is not known.
     def compare_into(pairs, others, record, place)
       if @new.collecting(record)["rules"]
-        report(place, "the new version has rules for all keys that it does not know", -> { @old.sample_pairs(pairs) })
+        report(place, "the new version has rules for all keys that it does not know") { pairs.sample }
       end
       compare_rest(pairs, others, *@new.rest(record), place)
     end
 
     def compare_refused(pairs, others, place)
       others.each do |key, (node, _)|
-        report(place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) },
-               "the old version writes the key #{key.inspect}, the new one refuses it", -> { @old.sample(node) })
+        reason = "the old version writes the key #{key.inspect}, the new one refuses it"
+        report(place.at(pairs, key), reason) { @old.sample(node) }
       end
       return unless pairs.rest
 
-      report(place, "the old version may write any key, the new one refuses those it does not know",
-             -> { @old.sample_pairs(pairs, { @old.sample(pairs.rest[0]) => @old.sample(pairs.rest[1]) }) })
+      report(place, "the old version may write any key, the new one refuses those it does not know") do
+        pairs.sample({ @old.sample(pairs.rest[0]) => @old.sample(pairs.rest[1]) })
+      end
     end
 
     # Compares pairs with those that a Hash takes.
@@ -314,16 +309,16 @@ module Manypack
       return unless pairs.rest
 
       key, value = pairs.rest
-      compare(key, new_key, place.step(".~") { |one| @old.sample_pairs(pairs, { one => @old.sample(value) }) })
-      compare(value, new_value, place.step(".*") { |one| @old.sample_pairs(pairs, { @old.sample(key) => one }) })
+      compare(key, new_key, place.step(".~") { |one| pairs.sample({ one => @old.sample(value) }) })
+      compare(value, new_value, place.step(".*") { |one| pairs.sample({ @old.sample(key) => one }) })
     end
 
     # Compares a known key and its value.
     def compare_pair(pairs, key, new_key, new_value, place)
       node, = pairs.known[key]
       compare({ "kind" => "enum", "words" => "the key #{key.inspect}", "values" => [key] }, new_key,
-              place.step("") { |one| @old.sample_pairs(pairs, { one => @old.sample(node) }) })
-      compare(node, new_value, place.key(key) { |value| @old.sample_pairs(pairs, { key => value }) })
+              place.step("") { |one| pairs.sample({ one => @old.sample(node) }) })
+      compare(node, new_value, place.at(pairs, key))
     end
 
     # --- tags ---------------------------------------------------------------------------------------------
@@ -340,7 +335,9 @@ module Manypack
       return if pairs.known[tag]&.last
 
       pairs = pairs.without([tag])
-      untagged ? compare_chosen(pairs, untagged, place, tags) : report_missing_tag(pairs, tag, place)
+      return compare_chosen(pairs, untagged, place, tags) if untagged
+
+      report_missing(place, tag, "the old version may write no #{tag.inspect}, the new one needs that tag", pairs)
     end
 
     # Returns the tags that a node may have: of a node that is no enum, those that the new version knows, and another.
@@ -353,21 +350,16 @@ module Manypack
     end
 
     def compare_chosen(pairs, part, place, tags)
-      readers = @new.atoms(@new.node(part)).select { |one| @new.map?(one) }
+      readers = @new.atoms_of(part, :map)
       return compare_map(pairs, readers, place, tags) if readers.any?
 
-      report(place, "the old version writes a map, the new one takes #{@new.node(part)["words"]}",
-             -> { @old.sample_pairs(pairs) })
+      report(place, "the old version writes a map, the new one takes #{@new.node(part)["words"]}") { pairs.sample }
     end
 
     def report_tag(pairs, tag, place)
-      report(place.key(tag) { |value| @old.sample_pairs(pairs, { tag => value }) },
-             "the old version writes #{pairs.known[tag][0]["words"]}, which is no tag of the new one",
-             -> { @old.sample(pairs.known[tag][0]) })
-    end
-
-    def report_missing_tag(pairs, tag, place)
-      report_missing(place, tag, "the old version may write no #{tag.inspect}, the new one needs that tag", pairs)
+      node, = pairs.known[tag]
+      reason = "the old version writes #{node["words"]}, which is no tag of the new one"
+      report(place.at(pairs, tag), reason) { @old.sample(node) }
     end
 
     # --- limits -------------------------------------------------------------------------------------------
@@ -379,7 +371,7 @@ module Manypack
 
     # Each limit is reported once.
     def compare_sizes(atom, place)
-      kind = @old.array?(atom) ? :array : @old.map?(atom) ? :map : atom["kind"] == "ext" ? :ext : :text
+      kind = @old.form(atom) || (atom["kind"] == "ext" ? :ext : :text)
       size = @old.size(atom)
       (SIZES[kind] - @exceeded).each do |name|
         limit = stricter(name)
@@ -387,7 +379,7 @@ module Manypack
 
         @exceeded << name
         part = name == "max_bytes" && kind == :array ? @old.bytes_of_element(atom) : 1
-        report(place, limit_words(name, limit), -> { @old.sample_of_size(atom, [(limit / part) + 1, size].min) })
+        report(place, limit_words(name, limit)) { @old.sample_of_size(atom, [(limit / part) + 1, size].min) }
       end
     end
 
@@ -405,8 +397,10 @@ module Manypack
         limit = stricter(name)
         next if !limit || @old.most(@old.root, TOTALS[name]) <= limit
 
-        report(Place.new("$", :itself.to_proc), limit_words(name, limit), -> { @old.sample(@old.root) },
-               *(-> { @old.deep(@old.root, limit + 1) } if name == "max_depth"))
+        levels = [nil, *(limit + 1 if name == "max_depth")]
+        report(ROOT, limit_words(name, limit), levels) do |count|
+          count ? @old.deep(@old.root, count) : @old.sample(@old.root)
+        end
       end
     end
 

@@ -91,6 +91,18 @@ module Manypack
     module Rules # :nodoc:
       module_function
 
+      # Returns the least and the most length that the rules of an atom allow.
+      def lengths(atom)
+        found = atom["rules"].to_a.select { |kind, *| kind == "length" }
+        [found.map { |_, least, _| least }.max || 0, found.filter_map { |_, _, most| most }.min || Float::INFINITY]
+      end
+
+      # Returns the next number that the rules of an atom allow.
+      def multiple_near(atom, number)
+        _, step = atom["rules"].to_a.find { |kind, *| kind == "multiple_of" }
+        step ? (number / step.to_f).ceil * step : number
+      end
+
       # Returns true if all that is written of an atom meets a rule.
       def implied?(rule, atom)
         kind, one, two = rule
@@ -98,14 +110,10 @@ module Manypack
         return true if same.include?(rule)
 
         case kind
-        when "length" then one <= Lengths.of(atom)[0] && Lengths.of(atom)[1] <= (two || Float::INFINITY)
-        when "multiple_of" then same.any? { |_, step| multiple?(step, one) }
+        when "length" then lengths(atom).then { |least, most| one <= least && most <= (two || Float::INFINITY) }
+        when "multiple_of" then same.any? { |_, step| Type.const_get(:Rules)::Multiple.new(one).call(step) }
         else false
         end
-      end
-
-      def multiple?(step, number)
-        Type.const_get(:Rules)::Multiple.new(number).call(step)
       end
 
       # Returns values that may break rules.
