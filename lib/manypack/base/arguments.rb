@@ -23,8 +23,7 @@ module Manypack
       refuse(error, error.backtrace)
     end
 
-    # Raises ArgumentError for options other than the known ones, an Array of Symbols. The error suggests any of these,
-    # or lists those that the method takes.
+    # Raises ArgumentError for options that are not +known+. The error suggests one of them, or lists those +taken+.
     def self.check_options(options, known, taken = known)
       unknown = options.keys - known
       refuse(ArgumentError.new(unknown_options(unknown, known, taken))) unless unknown.empty?
@@ -71,8 +70,7 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks, looks: options[:as])
     end
 
-    # Returns the Hash of ActionController::Parameters, permitted or not, and of ENV; nil for any other object. Called
-    # by the extension.
+    # Called by the extension. Returns the Hash of ActionController::Parameters and of ENV, nil for any other object.
     def self.parameters(object)
       return ENV.to_h if ENV.equal?(object)
 
@@ -83,8 +81,7 @@ module Manypack
     OF_BYTES = %i[max_bytes max_ext_bytes allow_unknown_ext].freeze
     private_constant :OF_BYTES
 
-    # Returns the options of Codecs that have an effect on what a Type does. What it loads from JSON is packed in a form
-    # that makes no difference.
+    # Returns the options of Codecs that have an effect on what a Type does.
     def self.options_for(doing)
       case doing
       when :packing then PACKING_OPTIONS
@@ -96,8 +93,8 @@ module Manypack
     end
     private_class_method :options_for
 
-    # Raises ArgumentError for options that have no effect on +packing+, +unpacking+, +load_json+, +from+ or +dump_json+
-    # of a Type: those of Codecs that belong to the other direction, and, for what it loads, +check+.
+    # Raises ArgumentError for options without an effect on what a Type does: those of Codecs that belong to the other
+    # direction, and +check+ where it loads.
     def self.check_direction(options, doing)
       here = options_for(doing)
       name = options.keys.find { |key| OPTION_OF_CODECS[key] && !here.include?(key) }
@@ -131,8 +128,7 @@ module Manypack
     end
     private_class_method :changed
 
-    # Returns a Type that reports all errors of a message, for the option +collect+ beside +as+. Raises ArgumentError
-    # for what is no Type.
+    # Returns the Type with the option +collect+. Raises ArgumentError for what is no Type.
     def self.collecting(as)
       type = type_of(as)
       return Internal.collecting(type.with) if type
@@ -141,15 +137,13 @@ module Manypack
                                "#{Hints.for(:option, :collect)}"))
     end
 
-    # Returns the Codec whose limits hold for the bytes of a message that is loaded later: that of a Type, which
-    # Arguments.loader has made, and otherwise that of the front.
+    # Returns the Codec whose limits hold for bytes that are loaded later: that of a Type, or that of the front.
     def self.codec_of_loader(loader, front)
       type = type_of(loader)
       type ? type.codec : front
     end
 
-    # Returns the Type that Arguments.loader has made with a Codec that knows one ext type more. Raises ArgumentError
-    # for what is no Type and has no Codec.
+    # Returns the Type with a Codec that knows one more ext type. Raises ArgumentError for what is no Type.
     def self.loader_knowing(loader, codec)
       type = type_of(loader)
       return changed(type, codec: codec) if type
@@ -180,8 +174,7 @@ module Manypack
       string ? unpacker.feed(string).full_unpack : Internal.read_one(unpacker, source)
     end
 
-    # Does what to_json does with an io: returns the JSON of its next message or, if there is an io to write to, writes
-    # each message as a line, and returns nil.
+    # Returns the next message of an io as JSON, or writes each message as a line to another io.
     def self.json_stream(source, io, codec)
       return codec.to_json(Internal.read_one(codec.unpacker(source, as: Files::JSONLines::Whole), source)) if io.nil?
 
@@ -266,8 +259,7 @@ module Manypack
     NAME_OF_OURS = /\A[[:print:]]+\.(?:msgpack|mpk?)(?:\.gz)?\z/
     private_constant :NAME_OF_OURS
 
-    # Returns the path of a file as a String. Raises TypeError or ArgumentError if the arguments of Manypack.dump_file
-    # seem to have changed places.
+    # Returns the path of a file as a String. Raises if the arguments of Manypack.dump_file seem to be swapped.
     def self.check_place(object, path)
       order = "the path is the last argument of dump_file(object, path)"
       text = path_of(path, order)
@@ -280,8 +272,7 @@ module Manypack
       refuse(ArgumentError.new("#{object.inspect} is the name of a file: #{order}, which may be \"./#{text}\""))
     end
 
-    # Returns true for a String that names no file that a program would write, but may be a message. A name may be
-    # BINARY, as those of ENV are under LC_ALL=C, and have control characters.
+    # Returns true for bytes that may be a message, but hardly a name, which may be BINARY (from ENV under LC_ALL=C).
     def self.packed?(text)
       bytes = text.b
       return true if bytes.include?("\0") || bytes.match?(/\A[\x01-\x1f]+\z/n)
@@ -291,8 +282,7 @@ module Manypack
     end
     private_class_method :packed?
 
-    # Raises ArgumentError for anything but true, false and nil as an option of which programs may expect more: then
-    # +hint+ says what there is.
+    # Raises ArgumentError, with a hint of that name, for anything but true, false and nil.
     def self.check_flag(value, hint = nil)
       return if [true, false, nil].include?(value)
 
@@ -320,8 +310,7 @@ module Manypack
       refuse(ArgumentError.new(["#{called} takes no block", Hints.for(:block, called.to_sym)].compact.join(": ")))
     end
 
-    # Core classes whose direct instances are packed before ext types are looked up. The text says how they are packed,
-    # and what can be an ext type instead.
+    # How direct instances of core classes are packed, for which no ext type is looked up.
     CORE_CLASSES = Ractor.make_shareable({
       ::NilClass => "nil", ::TrueClass => "true", ::FalseClass => "false", ::Float => "float",
       ::Integer => "int; with oversized_integer_extension: true, Integers that do not fit can be an ext type",
@@ -350,8 +339,7 @@ module Manypack
     end
 
     # Returns the warning for a type that is registered for another class than before, or nil. A class of the same name
-    # is not another class, because a reload creates the class again. +registered+ is an Array of pairs of type and
-    # class.
+    # counts as the same, because it was reloaded. +registered+ is an Array of pairs of type and class.
     def self.change_of_class(registered, type, klass)
       before = registered.find { |number, _| number.eql?(type) }&.last
       return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)

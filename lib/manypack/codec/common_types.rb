@@ -261,8 +261,7 @@ module Manypack
       unwrapped(body.b)
     end
 
-    # Regexp#to_s wraps the source in a group with the options, and escapes slashes that the source of a literal does
-    # not escape.
+    # Regexp#to_s wraps the source in a group with the options, and escapes slashes.
     WRAPPED = /\A\(\?([mix]*)(?:-[mix]+)?:(.*)\)\z/m
     OPTIONS = { "m" => Regexp::MULTILINE, "i" => Regexp::IGNORECASE, "x" => Regexp::EXTENDED }.freeze
     private_constant :WRAPPED, :OPTIONS

@@ -24,8 +24,7 @@ module Manypack
 
       # The methods of the class.
       module Loading # :nodoc:
-        # The Record of the class. A subclass gets its own on first use, made from the Record of its superclass: only
-        # then is its initialize known.
+        # Returns the Record of the class. A subclass gets its own on first use, when its initialize is known.
         def record
           return self::MANYPACK_RECORD if const_defined?(:MANYPACK_RECORD, false)
           return self::MANYPACK_INHERITED if const_defined?(:MANYPACK_INHERITED, false)
@@ -61,8 +60,7 @@ module Manypack
         def respond_to_missing?(...) = super
       end
 
-      # The other methods of the class, which it has unless it has one of that name: what makes, checks or describes
-      # objects. Each is a module, so that a class can do without it.
+      # Methods that the class gets unless it has one of that name: each is a module of its own.
       FURTHER = %i[foreach valid? lazy array json_schema].to_h do |name|
         [name, Module.new { module_eval("def #{name}(...) = record.#{name}(...)", __FILE__, __LINE__) }]
       end.freeze
@@ -163,21 +161,19 @@ module Manypack
           end
         end
 
-        # Returns what dumps objects of a subclass that has no Record of its own: the union of its superclass, or else
-        # the Record that it gets.
+        # Returns what dumps objects of a subclass: the union of its superclass, or else the Record that it gets.
         def dumping(klass)
           klass.const_defined?(:MANYPACK_UNION) ? klass::MANYPACK_UNION : klass.record
         end
 
-        # Makes the block the method that returns the Record of an object. Every Ractor may call it, as the block is
-        # shareable: it refers to nothing but classes.
+        # Defines the method that returns the Record of an object. The block is shareable: it refers only to classes.
         def define_record(klass, &record)
           klass.define_method(:__manypack_record__, &Ractor.make_shareable(record))
           klass.class_eval { private :__manypack_record__ }
         end
 
-        # Makes the Record of a subclass, which keeps it. Only the Ractor that made a class can change it (Ruby 4.1), so
-        # of other classes, and of frozen ones, the Ractor keeps it.
+        # Makes the Record of a subclass, which keeps it. For frozen classes and those of other Ractors, which this one
+        # cannot change (Ruby 4.1), the Ractor keeps it.
         def inherit(klass, record)
           own = record.inherited_by(klass)
           return keep(klass, own) if klass.frozen?
@@ -253,8 +249,7 @@ module Manypack
                 "or call load and dump of the Record itself"
         end
 
-        # Returns true if the class, or one of the program's that it inherits from, has methods for JSON. ActiveSupport
-        # gives Struct and Data some, too.
+        # Returns true if the program defined methods for JSON. ActiveSupport defines some for Struct and Data.
         def own_json?(klass)
           general = [Struct, *(Data if defined?(Data)), Object].flat_map(&:ancestors)
           Json.instance_methods.any? do |name|

@@ -5,9 +5,9 @@
 #++
 module Manypack
   class Record < Type
-    # Packs and unpacks the body of an ext as a Record says, with the options, ext types and limits of the front. Who
-    # registers the methods again without <code>recursive: true</code> gets and gives Strings, by the Record alone. A
-    # Record has one, so that Codecs with the same Record have the same handlers.
+    # Packs and unpacks the body of an ext as a Record says, with the options of the front. If a program registers its
+    # methods without <code>recursive: true</code>, they take and return Strings. A Record has one, so that Codecs with
+    # the same Record are equal.
     class Body # :nodoc:
       # Returns that of a Record.
       def self.of(record)

@@ -15,9 +15,8 @@ module Manypack
       private_constant :POSITIONAL
 
       class << self
-        # Returns how Record.new makes objects of a class, and the members by position: :struct or :data, the way for
-        # one without a constructor of its own, or for any other class :new or :keywords. +names+ are the members of the
-        # Record. Raises ArgumentError for an unsuitable class.
+        # Returns how Record.new makes objects of a class: :struct, :data, :new or :keywords, and the members by
+        # position. +names+ are the members of the Record. Raises ArgumentError for an unsuitable class.
         def of(klass, names)
           raise ArgumentError, "#{klass.inspect} is no class" unless klass.is_a?(Class)
           return ordinary(klass, names) unless filled?(klass)
@@ -47,10 +46,8 @@ module Manypack
                                "type for it", cause: nil
         end
 
-        # Returns the way of the moment and the members that may be missing, because the class's own constructor has a
-        # default for them: :struct or :data to fill the members, :new to call the constructor with the members by
-        # position, or :keywords to call it with keywords. Raises ArgumentError for a constructor that cannot take the
-        # members.
+        # Returns how objects are made at the moment, as +of+ does, and the members that have a default in the class's
+        # constructor. Raises ArgumentError for a constructor that cannot take the members.
         def constructor(klass, members)
           own = own_constructor(klass)
           return [data?(klass) ? :data : :struct, []] unless own
@@ -77,8 +74,8 @@ module Manypack
         end
 
         # Returns the method whose parameters decide: the class's own new, or its own initialize if new is Ruby's or
-        # takes and forwards anything. Returns nil for a Struct or Data if both are Ruby's: they are written in C, and
-        # so have no source location. Raises ArgumentError for any other class.
+        # forwards anything. If both are Ruby's, which have no source location, returns nil for a Struct or Data, and
+        # raises ArgumentError for any other class.
         def own_constructor(klass)
           new = filled?(klass) ? klass.method(:new) : klass.public_method(:new)
           new = nil if filled?(klass) ? !new.source_location : new.owner == Class
@@ -98,9 +95,9 @@ module Manypack
           !initialize.source_location && [BasicObject, Struct, (Data if defined?(Data))].include?(initialize.owner)
         end
 
-        # Chooses :new or :keywords, depending on which parameters have the names of members. Parameters without such
-        # names, such as *rest, get the members as Ruby's own constructor would. Of any other class, a method in Ruby
-        # gets them as a Hash, which is what those of ActiveModel and dry-struct take, and one in C by position.
+        # Chooses :new or :keywords by the names of the parameters. If none has the name of a member, a Struct or Data
+        # gets them as Ruby's own constructor would, a method in Ruby gets a Hash (as ActiveModel and dry-struct
+        # take it), and one in C gets them by position.
         def way(klass, own, members)
           parameters = own.parameters
           return :keywords if data?(klass) && own.name == :initialize # as Data.new calls it
@@ -112,8 +109,7 @@ module Manypack
           !data?(klass) && klass.keyword_init? ? :keywords : :new
         end
 
-        # Raises ArgumentError for a constructor that would refuse the members of every message, or take one for
-        # another.
+        # Raises ArgumentError for a constructor that would refuse all messages, or confuse members.
         def check(klass, own, build, members)
           wrong = build == :new ? wrong_positions(klass, own, members) : wrong_names(klass, own.parameters, members)
           return unless wrong

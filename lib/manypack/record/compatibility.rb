@@ -194,10 +194,8 @@ module Manypack
 
     # --- maps ---------------------------------------------------------------------------------------------
 
-    # Of several Records, the one is chosen that requires most members, all of which the map has. What is said of the
-    # keys of a map is decided one after the other, until it says which one that is.
-    #
-    # tags:: the tag keys that a Record may have besides its own keys
+    # A map is read by the Record that requires most members, all of which it has. One key after the other is decided
+    # until it is known which one that is. +tags+ are keys that a Record may have besides its own.
     def compare_map(pairs, readers, place, tags)
       return report_undecided(pairs, place) if (@choices += 1) > CHOICES_MAX
 

@@ -112,8 +112,7 @@ module Manypack
         { "kind" => "class", "takes" => KINDS.select { |core, _| core <= klass }.values, "exts" => exts(klass) }
       end
 
-      # Returns the ext types of which the codec makes objects of the class, Arrays of the number and a class; "all"
-      # for any.
+      # Returns the ext types that become objects of the class, Arrays of the number and a class; "all" for any.
       def exts(klass)
         return "all" if @codec.options[:allow_unknown_ext] && ExtensionValue <= klass
 

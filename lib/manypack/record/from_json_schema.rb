@@ -25,12 +25,10 @@ module Manypack
       FORMATS = { "date-time" => "Time", "date" => "Date", "uri" => "URI" }.freeze
       ADDRESS = Ractor.make_shareable([{ "format" => "ipv4" }, { "format" => "ipv6" }])
 
-      # Messages are not deeper, unless an option allows it; JSON Schemas, in which every level of a message is two of
-      # their own, seldom come near.
+      # The default of max_depth. Schemas, in which a level of a message takes two, seldom come near.
       DEPTH_MAX = 128
 
-      # How often schemas are read in all, and of those again that contain one around them, which is another one in each
-      # place.
+      # How many schemas are read, and how many of these again, because they contain one around them.
       SCHEMAS_MAX = 20_000
       AGAIN_MAX = 100
 
@@ -38,8 +36,7 @@ module Manypack
       MEMBERS_MAX = 4_000
       private_constant(*constants)
 
-      # A schema that is being read: how many are around it, the name by which its type names itself, and whether it
-      # did.
+      # A schema that is being read: how many are around it, the name of its type, and whether that was used.
       Open = Struct.new(:depth, :name, :used)
       private_constant :Open
 
@@ -189,8 +186,8 @@ module Manypack
       def of_number(schema, pointer)
         return ruled(Numeric, schema, pointer) unless schema.key?("exclusiveMinimum")
 
-        least = bound(schema, "exclusiveMinimum", pointer).to_f.next_float
-        least = [least, bound(schema, "minimum", pointer)].compact.max
+        above = bound(schema, "exclusiveMinimum", pointer).to_f
+        least = [above.next_float, bound(schema, "minimum", pointer)].compact.max
         floats = range({ **schema, "minimum" => least }, pointer)
         floats = Range.new(floats.begin.to_f, floats.end&.to_f, floats.exclude_end?)
         floats = at(pointer) { Type[Float, range: floats, **multiple(schema, pointer)] }
@@ -289,16 +286,16 @@ module Manypack
 
       # Returns a tuple, or a Record as an array.
       def elements(schema, pointer)
-        parts = list(schema["prefixItems"], "#{pointer}/prefixItems")
-        refuse("expected at least one schema", "#{pointer}/prefixItems") if parts.empty?
+        parts = filled(schema["prefixItems"], "#{pointer}/prefixItems")
         refuse("no Type can express that", "#{pointer}/uniqueItems") if unique(schema, pointer)
         least, open = sizes(schema, parts.size, pointer)
-        made = -> { parts.each_with_index.map { |part, i| type(part, "#{pointer}/prefixItems/#{i}") } }
-        return Type.tuple(*made.call) if tuple?(schema, pointer)
+        check_count(parts, pointer) unless tuple?(schema, pointer)
+        types = parts.each_with_index.map { |part, i| type(part, "#{pointer}/prefixItems/#{i}") }
+        return Type.tuple(*types) if tuple?(schema, pointer)
 
         names = parts.each_index.map { |i| "item#{i}" }
-        record(names, made, pointer, parts.drop(least).each_with_index.to_h { |part, i| [names[least + i], part] },
-               unknown: open ? :skip : :raise).array
+        optional = names.zip(parts).drop(least).to_h
+        record(names.zip(types).to_h, pointer, optional, unknown: open ? :skip : :raise).array
       end
 
       # Returns how many elements there are at least, and whether there may be more than are told.
@@ -346,21 +343,19 @@ module Manypack
         check_members(properties, required, pointer)
         groups = groups(schema, pointer)
         first = properties.except(*groups.flat_map { |names| names.drop(1) })
-        types = -> { first.to_h { |name, one| [name, type(one, "#{pointer}/properties/#{escaped(name)}")] } }
-        optional = first.except(*required, *groups.map(&:first))
-        record(first.keys, types, pointer, optional, keys: groups.to_h { |names| [names[0], names] },
-               omit: :defaults, **one_way(first), **additional(schema, pointer, first))
+        collected, unknown = additional(schema, pointer, first)
+        check_count(first, pointer)
+        types = first.to_h { |name, one| [name, type(one, "#{pointer}/properties/#{escaped(name)}")] }
+        record({ **types, **collected }, pointer, first.except(*required, *groups.map(&:first)), omit: :defaults,
+               keys: groups.to_h { |names| [names[0], names] }, **one_way(first), unknown: unknown)
       end
 
-      # Returns a Record.
-      #
-      # types:: a function that returns the types of its members
-      # optional:: of the members that may be missing, their schemas
-      def record(names, types, pointer, optional, collector: nil, **options)
-        refuse("has more than #{MEMBERS_MAX} members", pointer) if names.size > MEMBERS_MAX
-        types = types.call
-        types = names.zip(types).to_h if types.is_a?(Array)
-        types = { **types, collector[0] => collector[1] } if collector
+      def check_count(members, pointer)
+        refuse("has more than #{MEMBERS_MAX} members", pointer) if members.size > MEMBERS_MAX
+      end
+
+      # Returns a Record of members with these types. +optional+ has the schemas of those that may be missing.
+      def record(types, pointer, optional, **options)
         at(pointer) do
           defaults = optional.to_h { |name, schema| [name, default(types[name], schema)] }
           Record.new(klass(types.keys, name_of(pointer)), types).with(defaults: defaults, **options)
@@ -427,14 +422,14 @@ module Manypack
         end
       end
 
+      # Returns the member that collects other properties, if any, with its type, and what to do with them.
       def additional(schema, pointer, properties)
         others = schema.fetch("additionalProperties", true)
-        return { unknown: others ? :skip : :raise } if [true, false].include?(others)
+        return [{}, others ? :skip : :raise] if [true, false].include?(others)
 
         name = "additional_properties"
         name += "_" while properties.key?(name)
-        type = { String => type(others, "#{pointer}/additionalProperties") }
-        { collector: [name, type], unknown: { into: name.to_sym } }
+        [{ name => { String => type(others, "#{pointer}/additionalProperties") } }, { into: name.to_sym }]
       end
 
       # --- literals and alternatives ------------------------------------------------------------------------
@@ -454,9 +449,7 @@ module Manypack
 
       # Of Records, each but the first to be tried may say that it is for objects of which those before it are not.
       def of_anyof(schemas, pointer, _only)
-        refuse("expected at least one schema", pointer) if list(schemas, pointer).empty?
-
-        parts = schemas.each_with_index.map do |schema, i|
+        parts = filled(schemas, pointer).each_with_index.map do |schema, i|
           type(schema.is_a?(Hash) ? schema.except("not") : schema, "#{pointer}/#{i}")
         end
         made = any(parts, pointer)
@@ -469,8 +462,7 @@ module Manypack
       def written = Record.const_get(:JsonSchema)
 
       def of_oneof(schemas, pointer, only)
-        refuse("expected at least one schema", pointer) if list(schemas, pointer).empty?
-        union = tagged(schemas, pointer) and return union
+        union = tagged(filled(schemas, pointer), pointer) and return union
 
         made = of_anyof(schemas, pointer, only)
         specs = alternatives(made)
@@ -500,10 +492,9 @@ module Manypack
       end
 
       def of_allof(schemas, pointer, _only)
-        refuse("expected at least one schema", pointer) if list(schemas, pointer).empty?
-
-        schemas.drop(1).each_with_index.reduce(type(schemas[0], "#{pointer}/0")) do |made, (schema, i)|
-          place = "#{pointer}/#{i + 1}"
+        first, *others = filled(schemas, pointer)
+        others.each.with_index(1).reduce(type(first, "#{pointer}/0")) do |made, (schema, i)|
+          place = "#{pointer}/#{i}"
           check_schema(schema, place)
           refuse_others(schema, RULES, place)
           ruled(made, schema, place)
@@ -545,8 +536,7 @@ module Manypack
         values.uniq.size == values.size
       end
 
-      # Returns the schemas for a missing and for an unknown tag with their places, as Record.union names them; nil if
-      # there are alternatives of other kinds.
+      # Returns the schemas for a missing and for an unknown tag with their places; nil if there are other alternatives.
       def others(tag, constants, schemas)
         tags = { "enum" => constants.select { |one| one.key?(tag) }.map { |one| one[tag] } }
         missing, unknown = { "not" => written.with_tag(tag, {}) }, written.with_tag(tag, { "not" => tags })
@@ -696,6 +686,10 @@ module Manypack
 
       def list(value, pointer)
         value.is_a?(Array) ? value : refuse("expected an Array, got #{value.inspect}", pointer)
+      end
+
+      def filled(value, pointer)
+        list(value, pointer).empty? ? refuse("expected at least one schema", pointer) : value
       end
 
       def escaped(name) = name.gsub("~", "~0").gsub("/", "~1")

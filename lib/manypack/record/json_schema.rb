@@ -172,8 +172,8 @@ module Manypack
 
       # --- Records ------------------------------------------------------------------------------------------
 
-      # Returns the name of a Record's definition, which it makes unless there is one. A Record that names a Record
-      # around it may be another type in each place, so each place gets a definition of its own.
+      # Returns the name of a Record's definition, and makes it if necessary. A Record that names one around it may be
+      # another type in each place, so it gets a definition for each.
       def name_of(record, around)
         @names.fetch(record) do
           name = @names[record] = free_name(record.klass.name&.gsub("::", ".") || "Record", record.form)

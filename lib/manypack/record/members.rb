@@ -35,8 +35,7 @@ module Manypack
         by_name({ **types.to_h, **members })
       end
 
-      # Returns a Hash with Symbols in place of Strings. Raises ArgumentError for a member that comes twice, and
-      # TypeError for anything but a Hash.
+      # Returns the Hash with Symbols as keys. Raises ArgumentError for a member that comes twice.
       def self.by_name(hash)
         raise ::TypeError, "expected a Hash of members, got #{hash.class}" unless hash.is_a?(Hash)
 

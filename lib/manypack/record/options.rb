@@ -81,8 +81,7 @@ module Manypack
         [String, Array, Hash].include?(value.class) && !value.frozen?
       end
 
-      # Returns a copy with the options changed that are not nil. +types+ are those of the members, a Hash, of which
-      # those +again+ may have changed.
+      # Returns a copy with the given options changed. The +types+ of the members +again+ may have changed.
       def with(klass, types, keys: nil, aliases: nil, defaults: nil, unknown: nil, again: [])
         style, keys = keys.nil? ? [nil, {}] : KeyNames.parts(keys)
         aliases, defaults = [aliases, defaults].map { |hash| hash.nil? ? {} : Members.by_name(hash) }
@@ -143,8 +142,7 @@ module Manypack
 
       private
 
-      # Returns the style that holds from now on, and the keys by it, a Hash. A new style names all members; the one
-      # that was there already, those that are new.
+      # Returns the style and the keys by it. A new style names all members, the previous one only those that are new.
       def named(style, members, keys)
         named = style ? {} : @names
         style ||= @style
@@ -183,9 +181,8 @@ module Manypack
         "#{one} and #{other} have the same key #{key.inspect}"
       end
 
-      # Raises ArgumentError for a default value that a message could not have in that place. nil says that nothing was
-      # there, and what cannot be packed alone, without the Codec of the Record, is not known. Loading would call
-      # initialize, which may do more than build; so of objects of classes with Records only the class is checked.
+      # Raises ArgumentError for a default that the type refuses. nil is always allowed, and what only the Codec of the
+      # Record can pack is not checked. Objects of classes with Records are not loaded, because that would call initialize.
       def check_type(member, type, value)
         return if value.nil? || ABSENT.equal?(value) || Options.called?(value)
 

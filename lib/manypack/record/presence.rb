@@ -38,8 +38,8 @@ module Manypack
         @dump_only.include?(member) || (@omit == :nil && Type.const_get(:Spec).nullable?(type.spec))
       end
 
-      # Returns what the compiler needs to know of a member with that default value, which is in an Array, or nil. With
-      # the value +omitted+ dump leaves the member out, because loading gives it back.
+      # Returns a part of the member's node. +default+ is the default value in an Array, or nil. Dump leaves out a
+      # member with the value +omitted+, because loading gives it back.
       def field(member, default)
         value, = default
         { load_only: @load_only.include?(member), dump_only: @dump_only.include?(member),

@@ -5,8 +5,7 @@
 #++
 module Manypack
   class Record < Type
-    # Checks them when a Record is made. A method may be missing, because a class may define it later, as ActiveRecord
-    # does, or may only be loaded: dump looks for it.
+    # Checks them when a Record is made. A method may be missing: a class may define it later, as ActiveRecord does.
     module Readers # :nodoc:
       # A value of each kind that loading could set.
       SAMPLES = Ractor.make_shareable({ string: "", symbol: :sample, integer: 0, float: 0.0, true: true, false: false,

@@ -541,8 +541,7 @@ module Manypack
       Spec.type(@spec, *renewed_codec, @check)
     end
 
-    # Called by the extension to pack for a front that has a Codec or options. Returns the same Type with that Codec,
-    # which knows its own options already.
+    # Called by the extension for a front that has a Codec or options, which include those of the Type.
     def laid_over(codec)
       Spec.type(@spec, codec, nil, @check)
     end
@@ -560,8 +559,8 @@ module Manypack
       options.empty? ? changed : Arguments.at_the_call { changed.with(**options) }
     end
 
-    # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is
-    # computed once: nested Records would otherwise compute the hash of an inner Record once for each way to it.
+    # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is kept,
+    # because nested Records would compute that of an inner one once for each way to it.
     def finish(codec, base, parts = @spec)
       @codec = codec
       @follows = !base.nil?
@@ -576,8 +575,7 @@ module Manypack
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
     end
 
-    # Called by the extension at the first use of a Type with names that no Record around them has. The name of a class
-    # may mean a Record around the whole Type in another place.
+    # Called by the extension at the first use of a Type with names that no Record around them has.
     def check_names
       @strangers.each { |name, record, member| Names.check(name, record, member) }
     end

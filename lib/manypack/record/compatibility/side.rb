@@ -107,8 +107,7 @@ module Manypack
 
       # --- sizes --------------------------------------------------------------------------------------------
 
-      # Returns how many bytes a text or an ext may have, how many elements an array, and how many pairs a map; 0 for
-      # all others.
+      # Returns how many bytes, elements or pairs an atom may have; 0 for one without a limit of its own.
       def size(atom)
         case atom["kind"]
         when *TEXTS then Rules.lengths(atom)[1] * 4
@@ -180,8 +179,7 @@ module Manypack
 
       private
 
-      # Returns what the block returned for the node, which it is asked for once. If it asks for itself, it gets
-      # +meanwhile+.
+      # Calls the block once for each node. While it runs, the answer is +meanwhile+.
       def once(name, node, meanwhile = nil)
         found = @found[name]
         return found[node] if found.key?(node)

@@ -10,11 +10,9 @@ module Manypack
       Choice = Struct.new(:position, :record, :members, :keys, :misread)
 
       class << self
-        # Returns a Choice for each Record, first the one that requires most: a map is of the first Record of which it
-        # has all required members. Returns none for less than two Records. Raises ArgumentError for two that require
-        # the same.
-        #
-        # records:: a Hash of positions and Records
+        # Returns a Choice for each Record in a Hash by position, first the one that requires most: a map is of the
+        # first one of which it has all required members. Returns none for a single Record. Raises ArgumentError for
+        # two that require the same.
         def of(records)
           return [] if records.size < 2
 
@@ -44,8 +42,7 @@ module Manypack
                                "members (#{keys}): Record.union tells them apart by a tag"
         end
 
-        # Returns the class as whose objects those of a Record would be read again, or nil: they have all its required
-        # members.
+        # Returns the class of which dumped objects would be when they are loaded, if it is another one.
         def misread(choice, ranked)
           written = choice.record.keys.values.map(&:first)
           read = ranked.find { |one| one.keys.all? { |keys| keys.any? { |key| written.include?(key) } } }

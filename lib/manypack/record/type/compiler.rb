@@ -162,8 +162,7 @@ module Manypack
         { kind: :unnamed, class: klass, words: "#{klass.inspect} is no type here: #{advice(klass)}" }
       end
 
-      # Returns true if an ext is likely to become an object of the class or module. A subclass of a registered class
-      # may include any module.
+      # Returns true if an ext may become an object of the class or module. Subclasses may include any module.
       def ext?(klass)
         return true if ExtensionValue <= klass || Timestamp <= klass
         return true if ::Time <= klass && @codec.options[:timestamp]
@@ -208,8 +207,7 @@ module Manypack
           "[#{name.inspect}, #{name.inspect}])"
       end
 
-      # Returns the index of the Record that a name means, or nil. All Records between the two depend on what the name
-      # means here.
+      # Returns the index of the Record that a name means, or nil, and notes that for all Records between the two.
       def meant(name)
         place = place_of(name)
         index = place && @around[place][1]
@@ -238,8 +236,7 @@ module Manypack
         index
       end
 
-      # Returns true if the Record's own shapes are used, so that a chain of Records is compiled in linear time and
-      # memory. The first node is never one of another Type.
+      # Returns true if the Record's own shapes are used, so that a chain of Records is compiled in linear time.
       def shared?(record)
         @nodes.size > 1 && Internal.shared_shapes?(record, @codec)
       end

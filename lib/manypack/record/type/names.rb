@@ -8,8 +8,8 @@ module Manypack
     # Looks at the names that no Record around them has, when their Type is used: only then are all classes there.
     module Names # :nodoc:
       class << self
-        # Raises ArgumentError for a name in a member if no class has it, or if the Record's own class got it after the
-        # Record was made. The name of another class may mean the Record of that class in another place.
+        # Raises ArgumentError for a name that no class has, or that the Record's own class got too late. In another
+        # place, a Record around may have the name of any other class.
         def check(name, record, member)
           late = record.named?(name)
           return if !late && places(record.klass).any? { |place| there?(place, name) }

@@ -62,8 +62,8 @@ module Manypack
       end
 
       class << self
-        # Returns a spec with constraints, a Hash. Of several types, those have them that can. Raises ArgumentError for
-        # one that none of the types can have, and for one that no value keeps.
+        # Returns a spec with constraints, a Hash: in a union, each is for the types that can have it. Raises
+        # ArgumentError for one that no type can have.
         def constrained(spec, constraints)
           constraints.reduce(spec) { |constrained, (name, value)| value ? with(constrained, name, value) : constrained }
         end
@@ -97,8 +97,7 @@ module Manypack
 
         def all_words(spec) = spec[2].map { |rule| words(rule, spec[1]) }.join(", ")
 
-        # Returns the rules for what is in a message. Those after a conversion are for its objects; a Set has as many
-        # elements as its Array.
+        # Returns the rules for what is in a message: those before a conversion, other than to a Set.
         def of_written(rules)
           last = rules.index { |kind, klass, _, _, words| kind == :via && !(klass.name == "Set" && words) }
           last ? rules[..last] : rules

@@ -31,7 +31,7 @@ module Manypack
       KEYS = %i[string text symbol integer enum].freeze
       private_constant :SIMPLE, :CORE, :LITERALS, :KEYS
 
-      # What Type.new makes a Type of. +base+ is the codec of DefaultFactory if the Type follows that, or nil. Without a
+      # The argument of Type.new. +base+ is the codec of DefaultFactory if the Type follows that, or nil. Without a
       # codec, the Type has that of +types+, the Types in it.
       Parts = Struct.new(:spec, :codec, :base, :check, :types)
 
@@ -75,8 +75,7 @@ module Manypack
           Arguments.type_of(klass)&.spec || [:class, klass]
         end
 
-        # Returns the types among the keywords of Type[]: a Hash written without braces. Raises ArgumentError for
-        # options.
+        # Returns the Hash that was written without braces in Type[], in an Array. Raises ArgumentError for options.
         def braceless(options)
           return [options] unless options.keys.all?(::Symbol) && options.keys.none? { |key| name?(key) }
 
@@ -184,8 +183,7 @@ module Manypack
           spec[0] == :recursive ? inner(spec[2]) : spec
         end
 
-        # Returns true if the spec is the type of that level itself, or has it as an alternative: then no object would
-        # ever be loaded.
+        # Returns true if the spec is the type of that level, or has it as an alternative: no object would be of it.
         def endless?(spec, level)
           case spec[0]
           when :name then spec[1] == level

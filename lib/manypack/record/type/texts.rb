@@ -5,8 +5,7 @@
 #++
 module Manypack
   class Type
-    # How objects of a class travel as text: the class's name, what their text is, its JSON Schema, and what makes one
-    # of a text and back. Text that says no object of the class gives nil.
+    # Converts objects of Ruby's classes to text and back. Text that is none of the class becomes nil.
     module Texts # :nodoc:
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:\d\d)\z/i
       DATE = /\A(\d{4})-(\d\d)-(\d\d)\z/
