@@ -182,7 +182,7 @@ module Manypack
       end
 
       # Raises ArgumentError for a default that the type refuses. nil is always allowed, and what only the Codec of the
-      # Record can pack is not checked. Objects of classes with Records are not loaded, because that would call initialize.
+      # Record can pack is not checked. Objects of Records are not loaded: only their class is checked.
       def check_type(member, type, value)
         return if value.nil? || ABSENT.equal?(value) || Options.called?(value)
 
