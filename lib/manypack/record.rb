@@ -225,8 +225,7 @@ module Manypack
       codec, base = inherited([*types.values, *extended])
       options = (extended&.options || Options::NONE).with(klass, types, **options, again: again)
       set(klass: klass, types: types, build: build, arguments: arguments, options: options, codec: codec, base: base,
-          presence: extended&.presence || Presence::NONE, form: extended&.form || :map,
-          check: extended&.check? || false, rules: extended&.rules || [].freeze)
+          form: extended&.form || :map, check: extended&.check? || false, rules: extended&.rules || [].freeze)
     end
 
     # Returns the class of the objects.
@@ -350,12 +349,11 @@ module Manypack
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
       changed = changed_codec(codec, options, *options_of_its_own)
-      of_members = { keys: keys, aliases: aliases, defaults: defaults, unknown: unknown }.compact
-      same_members = of_members.empty? && [omit, load_only, dump_only].all?(&:nil?)
-      options = Arguments.at_the_call { @options.with(klass, types, **of_members) }
-      presence = Arguments.at_the_call { @presence.with(klass, members, omit, load_only, dump_only) }
-      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options, presence: presence,
-           lazy_class: same_members ? @lazy_class : nil)
+      own = { keys: keys, aliases: aliases, defaults: defaults, unknown: unknown, omit: omit, load_only: load_only,
+              dump_only: dump_only }.compact
+      options = Arguments.at_the_call { @options.with(klass, types, **own) }
+      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options,
+           lazy_class: own.empty? ? @lazy_class : nil)
     end
 
     # Returns the Record of the same class as an array: the members in their order, without keys. A loaded array may be
@@ -436,7 +434,7 @@ module Manypack
 
       form = " as #{@form}" unless @form == :map
       types = @types.map { |name, type| "#{name}: #{Spec.notation(type.spec)}" }
-      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}#{changes(**@options.to_h, **@presence.to_h)}>"
+      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}#{changes(**@options.to_h)}>"
     end
 
     # Returns true if this Symbol, used as a type, means the Record: it names the class, with or without the modules
@@ -452,20 +450,20 @@ module Manypack
 
     protected
 
-    attr_reader :presence, :rules
+    attr_reader :rules
 
     def state
-      [@klass, @types.transform_values(&:spec), @options.state, @presence.to_h, @form, @build, @check, @tag_key, @rules]
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check, @tag_key, @rules]
     end
 
     # The instance variables that a copy has, too. +inherited+ is the class whose Record it had, and +arguments+ are the
     # members in the order of the places that +build+ gives them.
-    PARTS = %i[klass types build arguments options presence form check inherited tag_key rules].freeze
+    PARTS = %i[klass types build arguments options form check inherited tag_key rules].freeze
     private_constant :PARTS
 
     # +base+ is the codec of DefaultFactory if the Record follows that; +parts+ has the names of PARTS.
     def set(codec:, base:, lazy_class: nil, **parts)
-      check_form(*parts.values_at(:form, :options, :presence))
+      check_form(*parts.values_at(:form, :options))
       parts.each { |name, value| instance_variable_set(:"@#{name}", value) }
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
@@ -505,21 +503,21 @@ module Manypack
       "it is a method of the class: #{@klass}.#{name}"
     end
 
-    def options_of_its_own = [*Options::NAMES, *Presence::NAMES, :check]
+    def options_of_its_own = [*Options::NAMES, :check]
 
     # Returns the default value of a missing member, in an Array, or nil. That of the class's own constructor comes
-    # before the nil of Presence.
+    # before the nil of +omit+ and +dump_only+.
     def default(member)
       return [defaults[member]] if defaults.key?(member)
 
-      [nil] if @presence.implies_nil?(member, types[member]) && !constructor[1].include?(member)
+      [nil] if @options.implies_nil?(member, types[member]) && !constructor[1].include?(member)
     end
 
-    def check_form(form, options, presence)
+    def check_form(form, options)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys: leave out unknown: {into: ...}"
       end
-      return unless form != :map && presence.one_way?
+      return unless form != :map && options.one_way?
 
       why = form == :lazy ? "a lazy Record writes its bytes as they came" : "an array has a place for each"
       raise ArgumentError, "members that are load_only or dump_only need a map that is read and written: #{why}"
@@ -565,7 +563,6 @@ require_relative "record/build"
 require_relative "record/maker"
 require_relative "record/readers"
 require_relative "record/options"
-require_relative "record/presence"
 require_relative "record/members"
 require_relative "record/key_names"
 require_relative "record/attached"

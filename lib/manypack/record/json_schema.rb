@@ -230,10 +230,10 @@ module Manypack
       end
 
       def one_way(record, member)
-        presence = record.instance_variable_get(:@presence)
-        return { "writeOnly" => true } if presence.load_only.include?(member)
+        options = record.instance_variable_get(:@options)
+        return { "writeOnly" => true } if options.load_only.include?(member)
 
-        presence.dump_only.include?(member) ? { "readOnly" => true } : {}
+        options.dump_only.include?(member) ? { "readOnly" => true } : {}
       end
 
       # Names the tag that objects of the class have wherever they are packed.

@@ -51,7 +51,7 @@ module Manypack
       end
 
       # What looks like an option and is none here.
-      OPTIONS = [*Options::NAMES, *Presence::NAMES, :check, :codec, *Arguments::CODEC_OPTIONS].freeze
+      OPTIONS = [*Options::NAMES, :check, :codec, *Arguments::CODEC_OPTIONS].freeze
       private_constant :OPTIONS
 
       # Checks the members against the class, and returns them with their Types, a Hash.

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# The options of Record#with that are about members: keys, aliases, defaults and unknown.
+# The options of Record#with that are about members: their keys and defaults, and which of them are in a message.
 #++
 module Manypack
   class Record < Type
     class Options # :nodoc:
-      NAMES = %i[keys aliases defaults unknown].freeze
+      NAMES = %i[keys aliases defaults unknown omit load_only dump_only].freeze
 
       # The default values, a Hash of members and objects.
       attr_reader :defaults
@@ -17,21 +17,20 @@ module Manypack
       # The members whose default value every object gets a copy of, an Array of Symbols.
       attr_reader :copied
 
+      # The members that are never written, and those that are never read: Arrays of Symbols.
+      attr_reader :load_only, :dump_only
+
       # +names+ are the keys of members by the style, where +keys+ says nothing else. A style is a Symbol, a Proc that
       # Ractors can share, or false for one that they cannot.
-      def initialize(keys, style, names, aliases, defaults, unknown, copied)
-        @keys = keys
-        @style = style
-        @names = names
-        @aliases = aliases
-        @defaults = defaults.freeze
-        @unknown = unknown
-        @copied = copied.freeze
+      def initialize(keys: {}, style: nil, names: {}, aliases: {}, defaults: {}, unknown: :skip, copied: [], omit: nil,
+                     load_only: [], dump_only: [])
+        @keys, @style, @names, @aliases, @unknown, @omit = keys, style, names, aliases, unknown, omit
+        @defaults, @copied, @load_only, @dump_only = [defaults, copied, load_only, dump_only].each(&:freeze)
         freeze
         Ractor.make_shareable(self) if @defaults.each_value.all? { |value| Ractor.shareable?(value) }
       end
 
-      NONE = new({}, nil, {}, {}, {}, :skip, [])
+      NONE = new
 
       # Makes a copy of a default value for each object.
       class Copies
@@ -82,7 +81,7 @@ module Manypack
       end
 
       # Returns a copy with the given options changed. The +types+ of the members +again+ may have changed.
-      def with(klass, types, keys: nil, aliases: nil, defaults: nil, unknown: nil, again: [])
+      def with(klass, types, keys: nil, aliases: nil, defaults: nil, unknown: nil, again: [], **presence)
         style, keys = keys.nil? ? [nil, {}] : KeyNames.parts(keys)
         aliases, defaults = [aliases, defaults].map { |hash| hash.nil? ? {} : Members.by_name(hash) }
         [keys, aliases, defaults].each { |hash| Members.check_names(klass, types.keys, hash.keys) }
@@ -91,8 +90,25 @@ module Manypack
         { **@defaults.slice(*again), **defaults }.each { |member, value| check_type(member, types[member], value) }
         defaults = defaults.to_h { |member, value| [member, checked_default(member, value)] }
         keys = @keys.merge(keys)
-        Options.new(keys, *named(style, types.keys, keys), @aliases.merge(aliases), @defaults.merge(defaults),
-                    checked_unknown(klass, types, unknown || @unknown), copied.sort).check_keys(types.keys)
+        style, names = named(style, types.keys, keys)
+        Options.new(keys: keys, style: style, names: names, aliases: @aliases.merge(aliases), copied: copied.sort,
+                    defaults: @defaults.merge(defaults), unknown: checked_unknown(klass, types, unknown || @unknown),
+                    **presence(klass, types.keys, **presence)).check_keys(types.keys)
+      end
+
+      # Returns true if some members are only read, or only written.
+      def one_way? = !(@load_only.empty? && @dump_only.empty?)
+
+      # Returns true if a missing member without a default is nil: it is never read, or dump leaves it out if it is nil.
+      def implies_nil?(member, type)
+        @dump_only.include?(member) || (@omit == :nil && Type.const_get(:Spec).nullable?(type.spec))
+      end
+
+      # Returns true if dump leaves out a member that has its default value, because loading gives it back.
+      def omits?(default)
+        return true if ABSENT.equal?(default)
+
+        @omit == :nil ? default.nil? : @omit == :defaults && !Options.called?(default)
       end
 
       # Raises ArgumentError for a key that two members have, or one of them twice.
@@ -111,8 +127,8 @@ module Manypack
 
       # Returns the options as Record#with takes them, without those that are the default, a Hash.
       def to_h
-        { keys: told_keys, aliases: @aliases, defaults: @defaults, unknown: @unknown }
-          .reject { |_, value| value == {} || value == :skip }
+        { keys: told_keys, aliases: @aliases, defaults: @defaults, unknown: @unknown, omit: @omit,
+          load_only: @load_only, dump_only: @dump_only }.reject { |_, value| [{}, [], :skip, nil].include?(value) }
       end
 
       # Returns the keys of a member, Strings or Integers: the first is written, all are read.
@@ -123,7 +139,7 @@ module Manypack
       end
 
       def state
-        [@keys, @names, @aliases, @defaults, @unknown, @copied]
+        [@keys, @names, @aliases, @defaults, @unknown, @copied, @omit, @load_only, @dump_only]
       end
 
       # Returns an Array of one or more keys. Raises ArgumentError for anything that cannot be a key.
@@ -209,6 +225,25 @@ module Manypack
 
         raise ArgumentError, "the default of #{member} cannot be shared by all objects (#{error.message}): give a " \
                              "Proc that makes one for each, as in -> { Hash.new(0) }"
+      end
+
+      # Returns those of the options that say which members are in a message.
+      def presence(klass, members, omit: nil, load_only: nil, dump_only: nil)
+        load_only, dump_only = [load_only || @load_only, dump_only || @dump_only].map { |names| checked_names(names) }
+        Members.check_names(klass, members, load_only | dump_only)
+        both = (load_only & dump_only).first
+        raise ArgumentError, "#{both} cannot be both load_only and dump_only" if both
+        unless [nil, :nil, :defaults].include?(omit)
+          raise ArgumentError, "omit must be :nil or :defaults, got #{omit.inspect}"
+        end
+
+        { omit: omit || @omit, load_only: load_only, dump_only: dump_only }
+      end
+
+      def checked_names(names)
+        raise ::TypeError, "expected an Array of members, got #{names.class}" unless names.is_a?(Array)
+
+        names.map { |name| Members.symbol_of(name) }.uniq
       end
 
       def checked_unknown(klass, types, unknown)

@@ -265,13 +265,20 @@ module Manypack
       def field(record, member, keys, slot)
         into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
         { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
-          **default(record, member), **record.instance_exec { @presence.field(member, default(member)) },
-          part: part(member, record.types[member].spec) }
+          **presence(record, member), **default(record, member), part: part(member, record.types[member].spec) }
       end
 
       def part(member, spec)
         outer, @member = @member, member
         add(spec).tap { @member = outer }
+      end
+
+      # Dump leaves out a member with the value +omitted+.
+      def presence(record, member)
+        default = record.instance_exec { default(member) }
+        options = record.instance_exec { @options }
+        { load_only: options.load_only.include?(member), dump_only: options.dump_only.include?(member),
+          **(default && options.omits?(default[0]) ? { omitted: default[0] } : {}) }
       end
 
       def default(record, member)
