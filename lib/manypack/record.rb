@@ -195,7 +195,7 @@ module Manypack
 
     def self.tagged(type, tag_key)
       spec = Spec.of(type)
-      parts = Spec.inner(spec)[0] == :union ? Spec.inner(spec)[1] : [spec]
+      parts = Spec.alternatives(Spec.inner(spec))
       if parts.any? { |part| Spec.inner(part)[0] == :tagged } || parts.count { |part| part[0] == :record } > 1
         raise ArgumentError, "#{type.inspect} is a union: its types need tags in this union"
       end

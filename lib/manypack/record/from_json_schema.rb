@@ -194,19 +194,16 @@ module Manypack
         any([integers(schema, pointer), floats].compact, pointer)
       end
 
-      INTEGERS = (-2**63..2**64 - 1).freeze
-      private_constant :INTEGERS
-
       # Returns a type of Integers, or nil for none.
       def integers(schema, pointer)
         excluded = bound(schema, "exclusiveMinimum", pointer)
         least = [bound(schema, "minimum", pointer), excluded && (excluded.floor + 1)].compact.max
         range = range({ **schema, **(least ? { "minimum" => least } : {}) }, pointer, check: false) || (nil..)
         most = range.end && (range.exclude_end? ? range.end.ceil - 1 : range.end.floor)
-        first, last = (least || INTEGERS.begin).ceil, most || INTEGERS.end
-        return if first > last || first > INTEGERS.end || last < INTEGERS.begin
+        first, last = (least || Spec::INTEGERS.begin).ceil, most || Spec::INTEGERS.end
+        return if first > last || first > Spec::INTEGERS.end || last < Spec::INTEGERS.begin
 
-        ends = [(least if first > INTEGERS.begin), (range.end if last < INTEGERS.end)]
+        ends = [(least if first > Spec::INTEGERS.begin), (range.end if last < Spec::INTEGERS.end)]
         range = Range.new(*ends, range.exclude_end?) if ends.any?
         at(pointer) { Type[Integer, range: (range if ends.any?), **multiple(schema, pointer)] }
       end
@@ -454,27 +451,20 @@ module Manypack
         end
         made = any(parts, pointer)
         told = schemas.map { |schema| schema.is_a?(Hash) ? schema["not"] : nil }
-        return made if told.none? || told == written.others(alternatives(made).map { |_, record| record })
+        records = Spec.alternatives(Spec.of(made)).map { |_, record| record }
+        return made if told.none? || told == JsonSchema.others(records)
 
         refuse("no Type can express that", "#{pointer}/#{told.index { |one| one }}/not")
       end
-
-      def written = Record.const_get(:JsonSchema)
 
       def of_oneof(schemas, pointer, only)
         union = tagged(filled(schemas, pointer), pointer) and return union
 
         made = of_anyof(schemas, pointer, only)
-        specs = alternatives(made)
+        specs = Spec.alternatives(Spec.of(made))
         return made if schemas.size == specs.size && apart?(specs)
 
         refuse("a value may be valid for two, which no Type refuses: anyOf allows that", pointer)
-      end
-
-      # Returns the specs of the alternatives of a type, which may be one.
-      def alternatives(type)
-        spec = Spec.of(type)
-        spec[0] == :union ? spec[1] : [spec]
       end
 
       # Returns true if no value is of two specs, or if they are Records that their members tell apart.
@@ -539,11 +529,11 @@ module Manypack
       # Returns the schemas for a missing and for an unknown tag with their places; nil if there are other alternatives.
       def others(tag, constants, schemas)
         tags = { "enum" => constants.select { |one| one.key?(tag) }.map { |one| one[tag] } }
-        missing, unknown = { "not" => written.with_tag(tag, {}) }, written.with_tag(tag, { "not" => tags })
+        missing, unknown = { "not" => JsonSchema.with_tag(tag, {}) }, JsonSchema.with_tag(tag, { "not" => tags })
         constants.each_with_index.reject { |one, _| one.key?(tag) }.to_h do |_, i|
           schema = schemas[i]
           return unless schema.is_a?(Hash)
-          next [:else, [schema.except("not"), i]] if schema["not"] == written.with_tag(tag, tags)
+          next [:else, [schema.except("not"), i]] if schema["not"] == JsonSchema.with_tag(tag, tags)
 
           one, other = schema["allOf"] if schema.keys == %w[allOf] && schema["allOf"].is_a?(Array)
           name = { missing => :untagged, unknown => :else }[other] or return

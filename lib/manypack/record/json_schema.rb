@@ -246,7 +246,7 @@ module Manypack
         return { "additionalProperties" => false } if record.unknown == :raise
 
         spec = record.types[collector(record)]&.spec or return {}
-        _, _key, value = (spec[0] == :union ? spec[1] : [spec]).find { |kind, _| kind == :map }
+        _, _key, value = Spec.alternatives(spec).find { |kind, _| kind == :map }
         value ? { "additionalProperties" => schema(value, around) } : {}
       end
 

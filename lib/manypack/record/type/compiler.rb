@@ -115,13 +115,10 @@ module Manypack
           parts: parts.compact, otherwise: parts[-2], untagged: parts[-1] }
       end
 
-      INTEGERS = (-2**63..2**64 - 1).freeze
-      private_constant :INTEGERS
-
       # Splits a range into the part that fits int64_t and the part above it. The max of an empty part is below its min.
       def integer(range)
-        least = range&.begin || INTEGERS.begin
-        most = range&.end ? (range.exclude_end? ? range.end - 1 : range.end) : INTEGERS.end
+        least = range&.begin || Spec::INTEGERS.begin
+        most = range&.end ? (range.exclude_end? ? range.end - 1 : range.end) : Spec::INTEGERS.end
         check_bounds(range, [least, most]) if range
         top = 2**63 - 1
         { bounds: Expected.bounds(range), min: [least, top].min, max: least > top ? -2**63 : [most, top].min,
@@ -129,7 +126,7 @@ module Manypack
       end
 
       def check_bounds(range, bounds)
-        beyond = bounds.find { |bound| !INTEGERS.cover?(bound) }
+        beyond = bounds.find { |bound| !Spec::INTEGERS.cover?(bound) }
         raise ArgumentError, "#{range.inspect} is no type: no message has the Integer #{beyond}" if beyond
         raise ArgumentError, "#{range.inspect} is no type: no Integer is in it" if bounds[0] > bounds[1]
       end

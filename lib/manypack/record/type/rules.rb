@@ -110,7 +110,7 @@ module Manypack
 
         def with(spec, name, value)
           value = send("checked_#{name}", value)
-          parts = spec[0] == :union ? spec[1] : [spec]
+          parts = Spec.alternatives(spec)
           ruled = parts.map { |part| takes?(part, name, value) ? narrowed(part, name, value) : part }
           if ruled == parts
             raise ArgumentError, "#{name}: is for #{FOR[name]}, and not for #{Spec.notation(spec)}"

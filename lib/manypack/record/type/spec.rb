@@ -31,6 +31,9 @@ module Manypack
       KEYS = %i[string text symbol integer enum].freeze
       private_constant :SIMPLE, :CORE, :LITERALS, :KEYS
 
+      # What a message can have.
+      INTEGERS = (-2**63..2**64 - 1).freeze
+
       # The argument of Type.new. +base+ is the codec of DefaultFactory if the Type follows that, or nil. Without a
       # codec, the Type has that of +types+, the Types in it.
       Parts = Struct.new(:spec, :codec, :base, :check, :types)
@@ -92,6 +95,11 @@ module Manypack
         def any(specs)
           specs = specs.flat_map { |spec| alternatives(spec) }.uniq
           specs.size == 1 ? specs[0] : [:union, specs]
+        end
+
+        # Returns the specs of a union, or the only one.
+        def alternatives(spec)
+          spec[0] == :union ? spec[1] : [spec]
         end
 
         # Returns the words by which errors name a spec.
@@ -249,10 +257,6 @@ module Manypack
           when Regexp then ": Type[String, pattern: #{type.inspect}] is text that matches"
           when Proc, Method then ": a type's check(\"must ...\") { |value| ... } asks a block"
           end
-        end
-
-        def alternatives(spec)
-          spec[0] == :union ? spec[1] : [spec]
         end
 
         def range(range)
