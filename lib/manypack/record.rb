@@ -377,7 +377,7 @@ module Manypack
     def lazy
       raise ArgumentError, "a lazy Record is a map: call lazy without array" if form == :array
 
-      copy(form: :lazy)
+      copy(form: :lazy, lazy_class: nil)
     end
 
     # Returns the Record of a subclass of klass, with the same members and options. Raises ArgumentError for any other
@@ -392,7 +392,7 @@ module Manypack
       end
 
       build, arguments = @build == :ivars ? [:ivars, @arguments] : Build.of(subclass, members)
-      copy(klass: subclass, inherited: @inherited || klass, build: build, arguments: arguments)
+      copy(klass: subclass, inherited: @inherited || klass, build: build, arguments: arguments, lazy_class: nil)
     end
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
@@ -458,15 +458,15 @@ module Manypack
 
     # The instance variables that a copy has, too. +inherited+ is the class whose Record it had, and +arguments+ are the
     # members in the order of the places that +build+ gives them.
-    PARTS = %i[klass types build arguments options form check inherited tag_key rules].freeze
+    PARTS = %i[klass types build arguments options form check inherited tag_key rules lazy_class].freeze
     private_constant :PARTS
 
     # +base+ is the codec of DefaultFactory if the Record follows that; +parts+ has the names of PARTS.
-    def set(codec:, base:, lazy_class: nil, **parts)
+    def set(codec:, base:, **parts)
       check_form(*parts.values_at(:form, :options))
       parts.each { |name, value| instance_variable_set(:"@#{name}", value) }
       @spec = [:record, self].freeze
-      @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
+      @lazy_class = form == :lazy ? @lazy_class || LazyClass.of(types.keys) : nil
       @body = Body.new(self)
       finish(codec, base, types.values)
     end
@@ -540,18 +540,7 @@ module Manypack
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 
-    def renewed
-      codec, base = renewed_codec
-      copy(codec: codec, base: base, lazy_class: @lazy_class)
-    end
-
-    def laid_over(codec)
-      copy(codec: codec, base: nil, lazy_class: @lazy_class)
-    end
-
-    def checked(rule)
-      copy(rules: [*@rules, rule].freeze, lazy_class: @lazy_class)
-    end
+    def checked(rule) = copy(rules: [*@rules, rule].freeze)
 
     def shareable_options?
       Ractor.shareable?(@options) && Spec.shareable?(@rules)

@@ -9,8 +9,7 @@ module Manypack
     class FromJsonSchema # :nodoc:
       ANNOTATIONS = %w[$schema $id $comment $defs definitions title description default examples deprecated readOnly
                        writeOnly format contentEncoding contentMediaType].freeze
-      BOUNDS = %w[minimum maximum exclusiveMinimum exclusiveMaximum].freeze
-      NUMBERS = [*BOUNDS, "multipleOf"].freeze
+      NUMBERS = %w[minimum maximum exclusiveMinimum exclusiveMaximum multipleOf].freeze
       TEXTS = %w[minLength maxLength pattern].freeze
       ITEMS = %w[minItems maxItems uniqueItems].freeze
       PAIRS = %w[minProperties maxProperties].freeze

@@ -162,7 +162,7 @@ module Manypack
     def with(codec: nil, check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
-      Spec.type(spec, changed_codec(codec, options, *options_of_its_own), codec ? nil : base, check)
+      copy(codec: changed_codec(codec, options, *options_of_its_own), base: codec ? nil : base, check: check)
     end
 
     include Guesses
@@ -538,18 +538,14 @@ module Manypack
 
     # Called by the extension if types were registered on DefaultFactory since the Type was made.
     def renewed
-      Spec.type(@spec, *renewed_codec, @check)
+      copy(codec: @codec.options.empty? ? base : Internal.codec_overlaid(@codec, base), base: base)
     end
 
     # Called by the extension for a front that has a Codec or options, which include those of the Type.
-    def laid_over(codec)
-      Spec.type(@spec, codec, nil, @check)
-    end
+    def laid_over(codec) = copy(codec: codec, base: nil)
 
-    # Returns a Codec with the options of the Type, and the codec of DefaultFactory whose types it has.
-    def renewed_codec
-      [@codec.options.empty? ? base : Internal.codec_overlaid(@codec, base), base]
-    end
+    # +base+ is the codec of DefaultFactory if the copy follows that.
+    def copy(codec:, base:, check: @check) = Type.new(Spec::Parts.new(@spec, codec, base, check, []))
 
     # Returns the Codec of the type, changed by a Codec or nil, and then by options.
     def changed_codec(codec, options, *own)

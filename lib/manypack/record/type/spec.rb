@@ -39,10 +39,6 @@ module Manypack
       Parts = Struct.new(:spec, :codec, :base, :check, :types)
 
       class << self
-        def type(spec, codec, base, check)
-          Type.new(Parts.new(spec, codec, base, check, []))
-        end
-
         # Returns the Type of a spec with the options of the types that a program made it of.
         def made_of(spec, types)
           Type.new(Parts.new(spec, nil, nil, false, Inherited.parts(types)))
