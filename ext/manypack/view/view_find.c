@@ -138,12 +138,12 @@ dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
     mp_peek_raise_shape(peek, "a map or an array", offset);
 }
 
-/* Opens the container at an offset, which is inside of the one that was opened last. */
+/* Opens the container at an offset, around which `opened` others are open. */
 static void
-open_inside(mp_peek *peek, mp_cursor *cursor, size_t offset)
+open_step(mp_peek *peek, mp_cursor *cursor, size_t offset, int opened)
 {
     mp_peek_open(peek, cursor, offset);
-    if (MP_UNLIKELY(!--peek->look.walk.max_depth) && cursor->left) mp_peek_raise(peek, MP_E_DEPTH);
+    if (opened && MP_UNLIKELY(!--peek->look.walk.max_depth) && cursor->left) mp_peek_raise(peek, MP_E_DEPTH);
 }
 
 /*
@@ -159,8 +159,7 @@ dig(mp_peek *peek, VALUE view, size_t offset, int opened, int argc, const VALUE 
         mp_cursor cursor;
 
         if (!mp_container_p(mp_peek_kind(peek, offset))) return dig_object(peek, offset, argc - i, argv + i);
-        if (i + opened) open_inside(peek, &cursor, offset);
-        else mp_peek_open(peek, &cursor, offset);
+        open_step(peek, &cursor, offset, i + opened);
         if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
         offset = cursor.at;
     }
@@ -169,106 +168,90 @@ dig(mp_peek *peek, VALUE view, size_t offset, int opened, int argc, const VALUE 
 
 /* --- digging in one pass ------------------------------------------------------------------------------ */
 
-/* A walk takes at most this many steps, because it recurses at each. The rest are searched for afterwards. */
-#define STEPS_OF_A_WALK 16
+/* A pass takes at most this many steps. The rest are searched for afterwards. */
+#define STEPS_OF_A_PASS 16
 
-/* One walk over a message that follows the steps of dig. */
+/* A step of a pass: an index in an array, or the key in a map. */
 typedef struct {
-    mp_peek *peek;
-    int argc;
-    const VALUE *argv;
-    bool last;    /* the last of equal keys counts: walk to the end of each map */
-    mp_key key;   /* the key of the next step, if that is in a map */
-    size_t found; /* offset of the value that the steps so far lead to; SIZE_MAX: none */
-    int step;     /* number of steps taken; another search must take the rest */
-} dig_walk;
+    mp_cursor cursor; /* in the container */
+    mp_key key;
+    VALUE index;
+} dig_step;
 
-static size_t dig_container(dig_walk *d, size_t at, int step, bool wanted);
-
-/* True if the walk itself can take a step from the object at `at`. If so, prepares the step. */
+/* Opens the container at an offset for the nth step. False if a pass cannot take it. */
 static bool
-step_inside_p(dig_walk *d, size_t at, int step)
+begin_step(mp_peek *peek, dig_step *step, size_t offset, int n, VALUE object)
 {
-    mp_kind kind = mp_peek_kind(d->peek, at);
+    mp_kind kind = mp_peek_kind(peek, offset);
 
-    if (step == d->argc || step == STEPS_OF_A_WALK) return false;
-    if (kind == MP_ARRAY) return RB_FIXNUM_P(d->argv[step]);
-    return kind == MP_MAP && mp_simple_key(d->argv[step], &d->key);
+    if (kind == MP_ARRAY ? !RB_FIXNUM_P(object) : kind != MP_MAP || !mp_simple_key(object, &step->key)) return false;
+    step->index = object;
+    open_step(peek, &step->cursor, offset, n);
+    return true;
 }
 
-/* Continues in the value at `at`, after `step` steps. If wanted, returns the offset after the value. */
-static size_t
-dig_into(dig_walk *d, size_t at, int step, bool wanted)
+/* Moves on to the element, or to the next value of the key. False if there is none. */
+static bool
+take_step(mp_peek *peek, dig_step *step)
 {
-    d->found = at;
-    d->step = step;
-    if (at < d->peek->look.size && step_inside_p(d, at, step)) return dig_container(d, at, step, wanted);
-    return wanted || at == d->peek->look.size ? mp_peek_over(d->peek, at) : 0; /* it raises at the end of the bytes */
-}
+    mp_cursor *cursor = &step->cursor;
+    size_t value;
 
-/* Continues in each value of a key: of equal keys, the last result counts. */
-static void
-dig_map(dig_walk *d, mp_cursor *cursor, int step)
-{
-    const mp_key key = d->key;
-    bool outermost = d->peek->outermost;
-    size_t value, end;
-
-    d->found = SIZE_MAX;
-    while (mp_peek_next_value(d->peek, cursor, &key, &value)) {
-        end = dig_into(d, value, step + 1, d->last);
-        if (!d->last) return;
-        cursor->at = end;
-        cursor->left--;
+    if (cursor->kind == MP_ARRAY) return mp_peek_find(peek, cursor, step->index);
+    if (mp_peek_next_value(peek, cursor, &step->key, &value)) {
+        if (value == peek->look.size) mp_peek_over(peek, value); /* raises */
+        return true;
     }
-    if (outermost) mp_peek_ended(d->peek, cursor->at);
+    if (peek->alone && !cursor->head) mp_peek_ended(peek, cursor->at);
+    return false;
 }
 
-static void
-dig_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
+/* Goes on to the end of the outermost map of n steps. False if a map has its key again. */
+static bool
+keys_come_once_p(mp_peek *peek, dig_step *steps, int n, bool found)
 {
-    int64_t size = (int64_t)cursor->left, n = FIX2LONG(d->argv[step]);
+    dig_step *outermost = steps, *step = steps + n - 1;
 
-    d->found = SIZE_MAX;
-    if (n < 0) n += size;
-    if (n >= 0 && n < size) {
-        mp_peek_check(d->peek, mp_cursor_skip(cursor, (uint64_t)n));
-        cursor->at = dig_into(d, cursor->at, step + 1, wanted);
-        cursor->left--;
+    while (outermost <= step && outermost->cursor.kind != MP_MAP) outermost++;
+    if (outermost > step) return true;
+    if (found) mp_peek_check(peek, mp_cursor_next(&step->cursor));
+    while (true) {
+        mp_cursor *cursor = &step->cursor;
+
+        if (cursor->kind == MP_ARRAY) mp_peek_check(peek, mp_cursor_skip(cursor, cursor->left));
+        else if (take_step(peek, step)) return false;
+        if (step-- == outermost) return true;
+        step->cursor.at = cursor->at;
+        step->cursor.left--;
+        peek->look.walk.max_depth++;
     }
-    if (wanted) mp_peek_check(d->peek, mp_cursor_skip(cursor, cursor->left));
-}
-
-/* Takes a step in the container at `at`. If wanted, returns the offset after the container. */
-static size_t
-dig_container(dig_walk *d, size_t at, int step, bool wanted)
-{
-    mp_peek *peek = d->peek;
-    size_t max_depth = peek->look.walk.max_depth;
-    mp_cursor cursor;
-
-    if (step) open_inside(peek, &cursor, at);
-    else mp_peek_open(peek, &cursor, at);
-    if (cursor.kind == MP_MAP) dig_map(d, &cursor, step);
-    else dig_array(d, &cursor, step, wanted);
-    peek->look.walk.max_depth = max_depth;
-    return cursor.at;
 }
 
 /*
  * Digs in one pass over the bytes, even if the last of equal keys counts: a search that went to the end of each map
- * first would have to go back for the value, and read it once more for each map around it.
+ * first would have to go back for the value, and read it once more for each map around it. So this finds the first of
+ * equal keys, and searches in that way only if there are others.
  */
 static VALUE
-dig_once(mp_peek *peek, VALUE view, size_t offset, int argc, const VALUE *argv)
+dig_once(mp_peek *peek, VALUE view, size_t start, int argc, const VALUE *argv)
 {
-    dig_walk d = {.peek = peek, .argc = argc, .argv = argv, .last = peek->codec->options.last_key, .found = offset};
+    size_t max_depth = peek->look.walk.max_depth, offset = start;
+    bool found = !mp_ext_keys_p(peek->codec);
+    dig_step steps[STEPS_OF_A_PASS];
+    int n = 0;
 
-    if (mp_ext_keys_p(peek->codec)) return dig(peek, view, offset, 0, argc, argv);
-    if (step_inside_p(&d, offset, 0)) dig_container(&d, offset, 0, false);
-    if (d.found == SIZE_MAX) return Qnil;
-    if (d.step) peek->look.walk.max_depth -= (size_t)d.step - 1;
-    return dig(peek, view, d.found, d.step, argc - d.step, argv + d.step);
+    while (found && n < argc && n < STEPS_OF_A_PASS && begin_step(peek, &steps[n], offset, n, argv[n])) {
+        found = take_step(peek, &steps[n]);
+        offset = steps[n++].cursor.at;
+    }
+    if (!n) return dig(peek, view, start, 0, argc, argv);
+    if (peek->codec->options.last_key && !keys_come_once_p(peek, steps, n, found)) {
+        peek->look.walk.max_depth = max_depth;
+        return dig(peek, view, start, 0, argc, argv);
+    }
+    if (!found) return Qnil;
+    peek->look.walk.max_depth = max_depth - (size_t)(n - 1);
+    return dig(peek, view, offset, n, argc - n, argv + n);
 }
 
 /* True for a String that starts like the text of a Path, or has an index in brackets. */
@@ -317,7 +300,7 @@ dig_steps(VALUE self, int argc, const VALUE *argv)
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
-    offset = mp_view_peek(self, &peek, argc > STEPS_OF_A_WALK ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE);
+    offset = mp_view_peek(self, &peek, argc > STEPS_OF_A_PASS ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE);
     found = peek.index ? dig(&peek, self, offset, 0, argc, argv) : dig_once(&peek, self, offset, argc, argv);
     mp_peek_end(&peek);
     return found;
