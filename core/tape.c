@@ -275,16 +275,6 @@ skip_leaves(const uint8_t **p, const uint8_t *end, uint32_t *left)
     }
 }
 
-/* Skips arrays of two float64 after the one at `head`, unless they need entries. Returns the head of the last. */
-MP_INLINE const uint8_t *
-skip_points(strider *s, const uint8_t *end, const uint8_t *head)
-{
-    uint64_t points = s->keep > (uint32_t)(s->p - head) ? mp_skip_points(&s->p, end, s->left - 1) : 0;
-
-    s->left -= (uint32_t)points;
-    return points ? s->p - MP_TWO_FLOAT64 - 1 : head;
-}
-
 /* True if the innermost container is a map and the next object is a key. */
 MP_INLINE bool
 strider_key_p(const strider *s)
@@ -436,12 +426,7 @@ stride(mp_tape *tape, const bool checked)
                 }
                 left = held_objects(held);
                 if (checked) tape->objects += held;
-                if ((!checked || MP_WIRE[*head].kind == MP_ARRAY) && mp_skip_point(&s.p, held)) {
-                    left = 0;
-                    if (!checked) head = skip_points(&s, end, head);
-                } else if (!checked) {
-                    skip_leaves(&s.p, end, &left);
-                }
+                if (!checked) skip_leaves(&s.p, end, &left);
                 if (left || (uint32_t)(s.p - head) >= s.keep) {
                     strider_open(&s, head, left);
                     if (checked) strider_look(&s, tape);
