@@ -21,7 +21,7 @@ typedef struct {
     state keys[MP_SEVERAL_MAX];   /* states that select a key, if the last of equal keys counts */
     int alone_count, shared_count, key_count;
     mp_wanted wanted;             /* the keys of `keys` */
-    mp_wanted_key wanted_keys[MP_SEVERAL_MAX];
+    mp_key wanted_keys[MP_SEVERAL_MAX];
 } plan;
 
 static size_t visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth);
