@@ -10,7 +10,6 @@ mp_known_keys_init(mp_known_keys *known, const uint8_t *text)
     known->count = 1;
     known->keys[0].n = 0;
     memset(known->first, 0, sizeof(known->first));
-    memset(known->room, 1, sizeof(known->room));
     memset(known->slots, 0, sizeof(known->slots));
     mp_window_init(&known->decoded);
 }

@@ -30,7 +30,6 @@ typedef struct {
     mp_window decoded;
     uint16_t count;
     uint16_t first[MP_KNOWN_DEPTHS];     /* the first key of the last map of each depth */
-    uint8_t room[2][MP_KNOWN_DEPTHS];    /* size of the head of the last array and map of each depth */
     uint16_t slots[MP_KNOWN_SLOTS];      /* hash table of keys */
     mp_known_key keys[MP_KNOWN_KEYS];    /* from 1 on */
 } mp_known_keys;

@@ -18,7 +18,6 @@ enum { MP_JSON_SLOTS_LOG2 = 12, MP_JSON_SLOTS = 1 << MP_JSON_SLOTS_LOG2 };
 
 typedef struct {
     mp_window noted;               /* an mp_json_noted_key for each key of the open maps */
-    bool many;                     /* a map had more keys than a few */
     uint16_t stamp;                /* counts the maps that used the slots; 0: they are not cleared yet */
     uint16_t slots[MP_JSON_SLOTS]; /* by hash: the stamp of the last map with a key of this hash */
 } mp_json_noted;
@@ -27,7 +26,6 @@ MP_INLINE void
 mp_json_noted_init(mp_json_noted *keys)
 {
     mp_window_init(&keys->noted);
-    keys->many = false;
     keys->stamp = 0;
 }
 

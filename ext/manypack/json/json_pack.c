@@ -1,6 +1,6 @@
 /*
- * The loop that packs JSON. Room for a container's head is kept until the number of elements is known: as many bytes as
- * the last container of its kind and depth needed, so that elements rarely move.
+ * The loop that packs JSON. One byte is kept for a container's head until the number of elements is known: those of a
+ * container with 16 or more move.
  */
 #include "json/json_pack.h"
 
@@ -243,14 +243,6 @@ forget_keys(mp_json_packer *t, const mp_json_frame *map)
 
 /* --- containers -------------------------------------------------------------------------------------- */
 
-/* How many bytes the head of a new container will probably take, judged by the last one of its kind and depth. */
-static uint8_t
-head_room(const mp_json_packer *t, bool map)
-{
-    if (!t->known || t->depth > MP_KNOWN_DEPTHS) return 1;
-    return t->known->room[map][t->depth - 1];
-}
-
 /* Opens a container, which is not empty. Its bracket is at `at`. */
 static bool
 open_container(mp_json_packer *t, bool map, const uint8_t *at)
@@ -266,38 +258,32 @@ open_container(mp_json_packer *t, bool map, const uint8_t *at)
     t->odd |= t->depth > MP_TERMINAL_MAX_DEPTH;
     inner = (mp_json_frame *)(void *)mp_out_reserve(&t->frames.out, sizeof(*inner));
     *inner = (mp_json_frame){
-        .head = size(t), .n = 1, .map = map ? ++t->maps : 0, .room = head_room(t, map),
+        .head = size(t), .n = 1, .map = map ? ++t->maps : 0,
         .noted = (uint32_t)mp_json_noted_count(&t->noted),
     };
     mp_out_commit(&t->frames.out, (uint8_t *)(inner + 1));
-    commit(t, room(t, MP_HEAD_MAX) + inner->room);
+    commit(t, room(t, MP_HEAD_MAX) + 1);
     return !t->limited || count_element(t, inner, at);
 }
 
-/* Writes the head of a container. If its size differs from the room that was kept, moves the elements. */
+/* Writes the head of a container. If it is longer than the byte that was kept for it, moves the elements. */
 static void
-put_container_head(mp_json_packer *t, mp_json_frame *container)
+put_container_head(mp_json_packer *t, const mp_json_frame *container)
 {
+    size_t elements = size(t) - container->head - 1, bytes;
     uint8_t head[MP_HEAD_MAX], *to;
-    uint8_t *after;
-    size_t bytes, elements;
 
-    if (MP_LIKELY(container->n < 16 && container->room == 1)) {
+    if (MP_LIKELY(container->n < 16)) {
         t->out.out.start[container->head] = (uint8_t)((container->map ? 0x80 : 0x90) | container->n);
         return;
     }
-    after = container->map ? mp_put_map_head(head, container->n) : mp_put_array_head(head, container->n);
-    bytes = (size_t)(after - head);
-    elements = size(t) - container->head - container->room;
-
-    if (MP_UNLIKELY(bytes != container->room)) {
-        room(t, MP_HEAD_MAX);
-        to = t->out.out.start + container->head;
-        memmove(to + bytes, to + container->room, elements);
-        commit(t, to + bytes + elements);
-        container->room = (uint8_t)bytes;
-    }
-    memcpy(t->out.out.start + container->head, head, bytes);
+    to = container->map ? mp_put_map_head(head, container->n) : mp_put_array_head(head, container->n);
+    bytes = (size_t)(to - head);
+    room(t, MP_HEAD_MAX);
+    to = t->out.out.start + container->head;
+    memmove(to + bytes, to + 1, elements);
+    memcpy(to, head, bytes);
+    commit(t, to + bytes + elements);
 }
 
 /* Closes the innermost container, whose bracket is before p. */
@@ -308,7 +294,6 @@ close_container(mp_json_packer *t, const uint8_t *p)
 
     if (inner->map && !forget_keys(t, inner)) return mp_json_fail(&t->c, MP_JSON_TWICE, p - 1);
     put_container_head(t, inner);
-    if (t->known && t->depth <= MP_KNOWN_DEPTHS) t->known->room[inner->map != 0][t->depth - 1] = inner->room;
     mp_out_commit(&t->frames.out, (uint8_t *)inner);
     t->depth--;
     return p;
@@ -511,10 +496,10 @@ mp_json_path(mp_json_packer *t)
     place = t->pending ? size(t) - 1 : top(t)->head;
     while (t->depth) {
         mp_json_frame *inner = top(t);
-        size_t kept = inner->room;
+        size_t before = size(t);
 
         put_container_head(t, inner);
-        if (place > inner->head) place = place - kept + inner->room;
+        if (place > inner->head) place += size(t) - before;
         mp_out_commit(&t->frames.out, (uint8_t *)inner);
         t->depth--;
     }

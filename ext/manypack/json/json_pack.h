@@ -16,7 +16,6 @@ typedef struct {
     uint32_t map;   /* the number of a map in the text; 0 for an array */
     uint32_t noted; /* number of noted keys of the maps around it */
     uint16_t key;   /* its last known key */
-    uint8_t room;   /* bytes kept for its head */
 } mp_json_frame;
 
 typedef struct {
