@@ -315,33 +315,6 @@ rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE pac
     return Qnil;
 }
 
-/* For Pool#packer and Pool#unpacker in lib/manypack/factory.rb. */
-static VALUE
-rb_pool_borrow_packer(VALUE self, VALUE codec)
-{
-    return mp_packer_borrow(codec);
-}
-
-static VALUE
-rb_pool_give_back_packer(VALUE self, VALUE packer)
-{
-    mp_packer_give_back(packer);
-    return Qnil;
-}
-
-static VALUE
-rb_pool_borrow_unpacker(VALUE self, VALUE codec)
-{
-    return mp_unpacker_borrow(codec);
-}
-
-static VALUE
-rb_pool_give_back_unpacker(VALUE self, VALUE unpacker)
-{
-    mp_unpacker_give_back(unpacker);
-    return Qnil;
-}
-
 static VALUE
 rb_factory_registered_packers(VALUE self)
 {
@@ -358,7 +331,7 @@ void
 Init_manypack_factory(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-    VALUE cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject), cPool;
+    VALUE cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject);
 
     mp_two_classes(&factory_classes, cFactory);
     rb_define_alloc_func(cFactory, factory_allocate);
@@ -379,10 +352,4 @@ Init_manypack_factory(void)
     rb_define_private_method(cFactory, "register_type_internal", rb_factory_register_type_internal, 5);
     rb_define_private_method(cFactory, "registered_packers", rb_factory_registered_packers, 0);
     rb_define_private_method(cFactory, "registered_unpackers", rb_factory_registered_unpackers, 0);
-
-    cPool = rb_define_class_under(cFactory, "Pool", rb_cObject);
-    rb_define_private_method(cPool, "borrow_packer", rb_pool_borrow_packer, 1);
-    rb_define_private_method(cPool, "give_back_packer", rb_pool_give_back_packer, 1);
-    rb_define_private_method(cPool, "borrow_unpacker", rb_pool_borrow_unpacker, 1);
-    rb_define_private_method(cPool, "give_back_unpacker", rb_pool_give_back_unpacker, 1);
 }

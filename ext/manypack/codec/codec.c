@@ -115,12 +115,6 @@ mp_default_codec(void)
     return codec_here(MP_LOAD_ACQUIRE(&default_codec), &main_codec);
 }
 
-static VALUE
-default_codec_object(void)
-{
-    return mp_default_codec()->object;
-}
-
 const mp_codec *
 mp_default_codec_for(int api)
 {
@@ -137,7 +131,7 @@ mp_plain_codec(void)
 VALUE
 mp_codec_by_default(int api)
 {
-    return mp_lenient_p(api) ? plain_codec : default_codec_object();
+    return mp_lenient_p(api) ? plain_codec : mp_default_codec()->object;
 }
 
 /* TypeError for anything but a Codec. It names the way to get a Codec from the object. */
@@ -442,7 +436,7 @@ rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 {
     rb_check_arity(argc, 0, 1);
     mp_refuse_block(klass);
-    return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_CONFIGURES | MP_LOOKS);
+    return mp_codec_with_options(mp_default_codec()->object, argc ? argv[0] : Qnil, MP_CONFIGURES | MP_LOOKS);
 }
 
 /*

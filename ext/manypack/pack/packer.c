@@ -118,8 +118,9 @@ mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api)
     return self;
 }
 
-VALUE
-mp_packer_borrow(VALUE codec_object)
+/* For Pool#packer: a frozen Packer with the codec of a Codec object, the spare one of the Ractor or a new one. */
+static VALUE
+rb_pool_borrow_packer(VALUE pool, VALUE codec_object)
 {
     const mp_codec *codec = mp_codec_get(codec_object);
     VALUE klass = mp_class_of(&packer_classes, codec->options.of_gem), self;
@@ -138,12 +139,14 @@ mp_packer_borrow(VALUE codec_object)
     return self;
 }
 
-void
-mp_packer_give_back(VALUE self)
+/* Makes it the spare Packer, unless user code still uses it. */
+static VALUE
+rb_pool_give_back_packer(VALUE pool, VALUE self)
 {
     const mp_packer *packer = rb_check_typeddata(self, &packer_type);
 
     if (packer->buffer && mp_buffer_set_aside(packer->buffer)) mp_ractor_current()->spares.packer = self;
+    return Qnil;
 }
 
 mp_notes
@@ -434,6 +437,7 @@ Init_manypack_packer(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
+    VALUE cPool = rb_define_class_under(rb_define_class_under(mManypack, "Factory", rb_cObject), "Pool", rb_cObject);
 
     mp_two_classes(&packer_classes, cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
@@ -455,5 +459,7 @@ Init_manypack_packer(void)
     rb_define_private_method(cPacker, "register_type_internal", rb_packer_register_type_internal, 3);
     rb_define_private_method(cPacker, "types", rb_packer_types, 0);
     rb_define_private_method(cPacker, "registered_types_internal", rb_packer_registered_types_internal, 0);
+    rb_define_private_method(cPool, "borrow_packer", rb_pool_borrow_packer, 1);
+    rb_define_private_method(cPool, "give_back_packer", rb_pool_give_back_packer, 1);
     MP_DEFINE_INTERNAL("canonical_bytes", rb_internal_canonical_bytes, 2);
 }

@@ -45,13 +45,6 @@ uint32_t mp_packer_calls(const mp_packer *packer);
 /* Ends the use of a Packer: every later call raises. */
 void mp_packer_close(VALUE packer);
 
-/*
- * mp_packer_borrow returns a frozen Packer with the codec of a Codec object, for the block of a pool: the spare Packer
- * of the Ractor, or a new Packer. mp_packer_give_back makes it the spare Packer, unless user code still uses it.
- */
-VALUE mp_packer_borrow(VALUE codec);
-void mp_packer_give_back(VALUE packer);
-
 /* Makes a Packer with the codec of a Codec object and the arguments (io = nil, options = nil). api: see options.h. */
 VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 

@@ -148,14 +148,16 @@ borrow(const mp_codec *codec, VALUE io)
     return self;
 }
 
-VALUE
-mp_unpacker_borrow(VALUE codec)
+/* For Pool#unpacker. */
+static VALUE
+rb_pool_borrow_unpacker(VALUE pool, VALUE codec)
 {
     return borrow(mp_codec_get(codec), Qnil);
 }
 
-void
-mp_unpacker_give_back(VALUE self)
+/* Makes it the spare Unpacker, unless user code is still inside one of its methods. */
+static void
+give_back(VALUE self)
 {
     mp_stream *u = mp_unpacker_checked(self);
     bool kept;
@@ -166,6 +168,13 @@ mp_unpacker_give_back(VALUE self)
     mp_stream_restart(u);
     mp_stream_set_aside(u);
     if (MP_LIKELY(kept)) mp_ractor_current()->spares.unpacker = self;
+}
+
+static VALUE
+rb_pool_give_back_unpacker(VALUE pool, VALUE unpacker)
+{
+    give_back(unpacker);
+    return Qnil;
 }
 
 /* How many bytes an error examines to name the format that they look like. */
@@ -267,7 +276,7 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
 {
     VALUE self = borrow(codec, io), obj = read_one(self, io);
 
-    mp_unpacker_give_back(self); /* after an error it is left to the collector */
+    give_back(self); /* after an error it is left to the collector */
     return obj;
 }
 
@@ -749,6 +758,7 @@ Init_manypack_unpacker(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cUnpacker = rb_define_class_under(mManypack, "Unpacker", rb_cObject);
+    VALUE cPool = rb_define_class_under(rb_define_class_under(mManypack, "Factory", rb_cObject), "Pool", rb_cObject);
 
     mp_two_classes(&mp_cUnpacker, cUnpacker);
     rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
@@ -788,6 +798,8 @@ Init_manypack_unpacker(void)
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("error_of?", rb_internal_error_of_p, 2);
     MP_DEFINE_INTERNAL("unpacker_of_bytes", rb_internal_unpacker_of_bytes, 2);
+    rb_define_private_method(cPool, "borrow_unpacker", rb_pool_borrow_unpacker, 1);
+    rb_define_private_method(cPool, "give_back_unpacker", rb_pool_give_back_unpacker, 1);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
 }

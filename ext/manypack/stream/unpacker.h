@@ -1,4 +1,4 @@
-/* Unpackers for other files: with a Codec, over an io, and for the blocks of pools. */
+/* Unpackers for other files: with a Codec, and over an io. */
 #ifndef MANYPACK_UNPACKER_H
 #define MANYPACK_UNPACKER_H
 
@@ -8,14 +8,6 @@
  * Makes an Unpacker with the codec of a Codec object and the arguments (io = nil, options = nil). api: see options.h.
  */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
-
-/*
- * mp_unpacker_borrow returns a frozen Unpacker with a Codec object, for the block of a pool: the spare Unpacker of the
- * Ractor, or a new Unpacker. mp_unpacker_give_back makes it the spare Unpacker, unless user code is still inside one of
- * its methods.
- */
-VALUE mp_unpacker_borrow(VALUE codec);
-void mp_unpacker_give_back(VALUE unpacker);
 
 /* Makes the next full_unpack leave the bytes after the object in the io, if nothing has been read from the io yet. */
 void mp_unpacker_leave_rest(VALUE unpacker);

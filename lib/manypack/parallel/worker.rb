@@ -22,8 +22,11 @@ module Manypack
       # Collects what is written for each message: true keeps the message, nil and false leave it out, and any other
       # result is packed.
       class Packed
-        def initialize(packer)
+        # canonical:: the Codec that packs results in the canonical form, or nil. A Packer cannot: it writes piece by
+        #             piece, and that form is known only once the whole object is packed
+        def initialize(packer, canonical = nil)
           @packer = packer
+          @canonical = canonical
           @count = 0
         end
 
@@ -44,33 +47,13 @@ module Manypack
         private
 
         def write(object)
-          @packer.write(object)
+          @canonical ? @packer.buffer << @canonical.pack(object) : @packer.write(object)
           @count += 1
         end
 
         def keep(bytes)
-          @packer.buffer << bytes
+          @packer.buffer << (@canonical ? Manypack.canonicalize(bytes) : bytes)
           @count += 1
-        end
-      end
-
-      # Packs results in the canonical form. A Packer writes piece by piece, but the canonical form is known only once
-      # the whole object is packed.
-      class CanonicallyPacked < Packed
-        def initialize(codec)
-          super(Packer.new)
-          @codec = codec
-        end
-
-        private
-
-        def write(object)
-          @packer.buffer << @codec.pack(object)
-          @count += 1
-        end
-
-        def keep(bytes)
-          super(Manypack.canonicalize(bytes))
         end
       end
 
@@ -99,7 +82,7 @@ module Manypack
 
       # Returns a Packed for the results of one batch.
       def collector
-        @codec.options[:canonical] ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
+        @codec.options[:canonical] ? Packed.new(Packer.new, @codec) : Packed.new(@codec.packer)
       end
 
       # Works on a batch: +size+ bytes from +start+ of a frozen String. They are whole messages, but the last one may be
