@@ -14,12 +14,6 @@
 #include "unpack/objects.h"
 #include "view/view.h"
 
-/* The loader comes first, so that a pointer to it also points to this. */
-typedef struct {
-    mp_loader l;
-    bool lax;
-} given_loader;
-
 static VALUE from_value(mp_loader *l, const mp_shape *shape, VALUE object);
 static VALUE from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool exact);
 
@@ -676,7 +670,7 @@ tag_in(mp_loader *l, const mp_shape *shape, VALUE hash, VALUE *given)
     if (tag == Qundef || (!RB_SYMBOL_P(tag) && !RB_TYPE_P(tag, T_STRING))) return tag;
     text = text_of(l, tag);
     if (text == Qundef) return tag;
-    if (mp_shape_tag_number(shape, text) != MP_FIELD_NONE || !((given_loader *)l)->lax) return text;
+    if (mp_shape_tag_number(shape, text) != MP_FIELD_NONE || !l->lax) return text;
     tag = mp_literal_of_text(shape->objects, text);
     return tag == Qundef ? text : tag;
 }
@@ -742,7 +736,7 @@ other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
         other = rb_funcall(mp_mArguments, rb_intern("parameters"), 1, object);
         if (RB_TYPE_P(other, T_HASH)) return from_value(l, shape, other);
     }
-    if (text && ((given_loader *)l)->lax && RB_TYPE_P(object, T_STRING)) {
+    if (text && l->lax && RB_TYPE_P(object, T_STRING)) {
         other = mp_from_text(l, shape, object);
         if (other != Qundef) return other;
     }
@@ -765,7 +759,7 @@ from_value(mp_loader *l, const mp_shape *shape, VALUE object)
     mp_kind kind = mp_given_kind(object);
     VALUE found = Qundef;
 
-    if (MP_UNLIKELY(((given_loader *)l)->lax) && mp_empty_is_nil_p(shape, object)) return Qnil;
+    if (MP_UNLIKELY(l->lax) && mp_empty_is_nil_p(shape, object)) return Qnil;
     if (MP_LIKELY(shape->accepts & mp_kind_bit(kind)) || takes_others_p(shape)) {
         found = from_accepted(l, shape, kind, object, false);
     }
@@ -776,15 +770,16 @@ VALUE
 mp_from_whole(VALUE object, VALUE type, const mp_shapes *shapes, VALUE codec, bool lax, bool collect)
 {
     mp_value_words words;
-    given_loader from = {.lax = lax};
+    mp_loader l;
     VALUE made;
 
-    mp_loader_init_given(&from.l, &words, type, codec);
-    from.l.d.others = 1; /* objects so far, for max_objects; the outermost is the first */
-    if (collect) from.l.errors = rb_ary_new();
-    made = from_value(&from.l, &shapes->shapes[0], object);
-    mp_record_raise_kept(&from.l);
-    mp_loader_end(&from.l);
+    mp_loader_init_given(&l, &words, type, codec);
+    l.lax = lax;
+    l.d.others = 1; /* objects so far, for max_objects; the outermost is the first */
+    if (collect) l.errors = rb_ary_new();
+    made = from_value(&l, &shapes->shapes[0], object);
+    mp_record_raise_kept(&l);
+    mp_loader_end(&l);
     RB_GC_GUARD(codec);
     RB_GC_GUARD(object);
     return made;

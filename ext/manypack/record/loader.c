@@ -15,27 +15,12 @@ make_places(mp_loader *l)
 static void
 start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE codec)
 {
+    memset(l, 0, offsetof(mp_loader, left));
     mp_decoder_init(&l->d, mp_codec_get(codec), words);
-    l->count = 0;
-    l->depth = 0;
-    l->place = NULL;
-    l->record = NULL;
     l->field = MP_FIELD_NONE;
-    l->tag_keys = NULL;
     l->type = type;
     l->from = offset;
-    l->eager = false;
-    l->tags_passed = 0;
-    l->passed = l->passed_part = 0;
-    memset(l->filled, 0, sizeof(l->filled));
-    l->kept = 0;
-    l->path_bytes = 0;
-    l->json = NULL;
     l->given = Qundef;
-    l->broken = NULL;
-    l->broken_at = NULL;
-    l->broken_error = 0;
-    l->view = l->origin = l->refusal = l->errors = l->memory = 0;
     make_places(l);
 }
 

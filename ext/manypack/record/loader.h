@@ -65,6 +65,7 @@ typedef struct {
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */
     VALUE given;              /* in from.c: the object that an error is about; else Qundef */
+    bool lax;                 /* in from.c: text becomes what a type wants */
     const mp_rule *broken;    /* the rule that the object at broken_at did not keep, unless another type took it; and */
     const uint8_t *broken_at; /* the StandardError of user code, or 0 */
     VALUE broken_error;
