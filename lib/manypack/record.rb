@@ -351,7 +351,7 @@ module Manypack
       changed = changed_codec(codec, options, *options_of_its_own)
       own = { keys: keys, aliases: aliases, defaults: defaults, unknown: unknown, omit: omit, load_only: load_only,
               dump_only: dump_only }.compact
-      options = Arguments.at_the_call { @options.with(klass, types, **own) }
+      options = own.empty? ? @options : Arguments.at_the_call { @options.with(klass, types, **own) }
       copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options,
            lazy_class: own.empty? ? @lazy_class : nil)
     end
@@ -458,13 +458,14 @@ module Manypack
 
     # The instance variables that a copy has, too. +inherited+ is the class whose Record it had, and +arguments+ are the
     # members in the order of the places that +build+ gives them.
-    PARTS = %i[klass types build arguments options form check inherited tag_key rules lazy_class].freeze
+    PARTS = %i[klass types build arguments options form check inherited tag_key rules lazy_class]
+            .to_h { |name| [name, :"@#{name}"] }.freeze
     private_constant :PARTS
 
     # +base+ is the codec of DefaultFactory if the Record follows that; +parts+ has the names of PARTS.
     def set(codec:, base:, **parts)
       check_form(*parts.values_at(:form, :options))
-      parts.each { |name, value| instance_variable_set(:"@#{name}", value) }
+      parts.each { |name, value| instance_variable_set(PARTS.fetch(name), value) }
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? @lazy_class || LazyClass.of(types.keys) : nil
       @body = Body.new(self)
@@ -536,7 +537,7 @@ module Manypack
     end
 
     def copy(codec: self.codec, base: self.base, **changes)
-      now = PARTS.to_h { |name| [name, instance_variable_get(:"@#{name}")] }
+      now = PARTS.transform_values { |name| instance_variable_get(name) }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 

@@ -4,7 +4,7 @@
 # The ways in which a container is written: how large it may be, what is in it, and samples of it.
 #
 #   pairs = side.shapes(atom)[0]
-#   pairs.parts                        # its nodes, each with the key or the index at which it is
+#   pairs.parts                        # its nodes, each with a function that makes a map with a value there
 #   pairs.sample({ "id" => 1 })        # the smallest map with this value
 #   pairs.with("id", node, true)       # the same pairs, of which one is always there
 #++
@@ -33,8 +33,12 @@ module Manypack
       def changed(**changes) = dup.tap { |copy| changes.each { |name, value| copy[name] = value } }
     end
 
-    # What is written as an array: the nodes of the first elements, that of all further ones, or nil, and how many there
-    # are at least; how many a reader needs, and whether it skips further ones; and what the first one never is.
+    # An array.
+    #
+    # first, rest:: the nodes of its first elements, and that of all further ones, or nil
+    # least, needed:: how many are written at least, and how many a reader needs
+    # open:: true if a reader skips further elements
+    # excluded:: values that the first element never has
     Elements = Struct.new(:side, :atom, :first, :rest, :least, :needed, :open, :excluded) do
       include Shape
 
@@ -68,8 +72,11 @@ module Manypack
     end
     Elements::LIMIT = "max_array_size"
 
-    # What is written as a map: the keys that are known with their nodes, and whether they are always there; the nodes
-    # of all other keys and values, or nil; the keys that these others never have; and values that a key never has.
+    # A map.
+    #
+    # known:: a Hash of keys, each with the node of its value, and whether it is always there
+    # rest, never:: the nodes of all other keys and values, or nil, and keys that are not among them
+    # excluded:: a Hash of keys and values that they never have
     Pairs = Struct.new(:side, :atom, :known, :rest, :never, :excluded) do
       include Shape
 

@@ -261,8 +261,10 @@ module Manypack
 
       def field(record, member, keys, slot)
         into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
+        options, default = record.instance_exec { [@options, default(member)] }
         { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
-          **presence(record, member), **default(record, member), part: part(member, record.types[member].spec) }
+          load_only: options.load_only.include?(member), dump_only: options.dump_only.include?(member),
+          **(default ? default(member, options, *default) : {}), part: part(member, record.types[member].spec) }
       end
 
       def part(member, spec)
@@ -271,19 +273,11 @@ module Manypack
       end
 
       # Dump leaves out a member with the value +omitted+.
-      def presence(record, member)
-        default = record.instance_exec { default(member) }
-        options = record.instance_exec { @options }
-        { load_only: options.load_only.include?(member), dump_only: options.dump_only.include?(member),
-          **(default && options.omits?(default[0]) ? { omitted: default[0] } : {}) }
-      end
-
-      def default(record, member)
-        default, = record.instance_exec { default(member) } || (return {})
-        options = Record.const_get(:Options)
-        copied = record.copies?(member) && @codec.options.values_at(:freeze, :shareable).none?
-        default = options::Copies.new(default) if copied
-        { default: default, called: options.called?(default) }
+      def default(member, options, value)
+        copied = options.copied.include?(member) && @codec.options.values_at(:freeze, :shareable).none?
+        default = copied ? options.class::Copies.new(value) : value
+        { default: default, called: options.class.called?(default),
+          **(options.omits?(value) ? { omitted: value } : {}) }
       end
     end
     private_constant :Compiler
