@@ -417,9 +417,7 @@ module Manypack
         raise ArgumentError, "#{@klass} has a Record already: keep this one in a constant, and call its load and dump"
       end
 
-      taken = Attached.taken(klass)
-      raise ArgumentError, "#{@klass} has #{taken.join(" and ")} already" unless taken.empty?
-
+      Attached.check_methods(klass)
       Attached.install(@klass, self)
       self
     end
@@ -442,8 +440,8 @@ module Manypack
     #
     #   POINT.named?(:Point) #=> true
     def named?(name)
-      Attached.lineage(klass, @inherited).any? do |klass|
-        full = klass.name.to_s
+      klass.ancestors.grep(Class).take_while { |one| one <= (@inherited || klass) }.any? do |one|
+        full = one.name.to_s
         full == name.to_s || full.end_with?("::#{name}")
       end
     end

@@ -45,10 +45,12 @@ module Manypack
 
         private
 
-        # Makes a subclass dump by its own Record, too.
+        # Makes a subclass dump by the union of its superclass, or else by its own Record.
         def inherited(klass)
           super
-          Attached.define_record(klass) { Attached.dumping(klass) }
+          Attached.define_record(klass) do
+            klass.const_defined?(:MANYPACK_UNION) ? klass::MANYPACK_UNION : klass.record
+          end
         end
 
         # Names the Record in the error if that has the method, or what does the same.
@@ -165,11 +167,6 @@ module Manypack
           end
         end
 
-        # Returns what dumps objects of a subclass: the union of its superclass, or else the Record that it gets.
-        def dumping(klass)
-          klass.const_defined?(:MANYPACK_UNION) ? klass::MANYPACK_UNION : klass.record
-        end
-
         # Defines the method that returns the Record of an object. The block is shareable: it refers only to classes.
         def define_record(klass, &record)
           klass.define_method(:__manypack_record__, &Ractor.make_shareable(record))
@@ -193,16 +190,10 @@ module Manypack
           Ractor.current[:__manypack_records__] ||= {}.compare_by_identity
         end
 
-        # Returns a class and its superclasses, up to the class whose Record it inherits.
-        def lineage(klass, base)
-          return [klass] unless base
-
-          klass.ancestors.grep(Class).take_while { |one| one <= base }
-        end
-
-        # Returns the names of methods that a class has already, and that attaching would replace.
-        def taken(klass)
-          own(klass.singleton_class, Object.singleton_class, Loading) + own(klass, Object, Dumping)
+        # Raises ArgumentError for a class with methods that attaching would replace.
+        def check_methods(klass)
+          taken = own(klass.singleton_class, Object.singleton_class, Loading) + own(klass, Object, Dumping)
+          raise ArgumentError, "#{klass} has #{taken.join(" and ")} already" unless taken.empty?
         end
 
         private
@@ -233,8 +224,7 @@ module Manypack
         def check_union(klass)
           raise FrozenError.new("can't modify frozen class: #{klass}", receiver: klass) if klass.frozen?
 
-          taken = Attached.taken(klass)
-          raise ArgumentError, "#{klass} has #{taken.join(" and ")} already" unless taken.empty?
+          check_methods(klass)
           return unless klass.const_defined?(:MANYPACK_UNION, false)
 
           raise ArgumentError, "#{klass} is in an attached union already: an object has one tag"

@@ -40,8 +40,7 @@ module Manypack
         false # a name without a Record
       end
     end
-    ROOT = Place.new("$", :itself.to_proc).freeze
-    private_constant :Place, :Found, :ROOT
+    private_constant :Place, :Found
 
     def self.between(old, new)
       type = Arguments.type_of(old) or raise ::TypeError, "expected a Type or a class with a Record, got #{old.inspect}"
@@ -49,6 +48,7 @@ module Manypack
     end
 
     def initialize(old, new)
+      @whole = Place.new("$", :itself.to_proc)
       @old = Side.new(old, writes: true)
       @new = Side.new(new, writes: false)
       @seen = {}
@@ -60,7 +60,7 @@ module Manypack
     def found
       @found ||= [].tap do |found|
         @found = found
-        compare(@old.root, @new.root, ROOT)
+        compare(@old.root, @new.root, @whole)
         compare_totals
       end
     end
@@ -396,7 +396,7 @@ module Manypack
         next if !limit || @old.most(@old.root, TOTALS[name]) <= limit
 
         levels = [nil, *(limit + 1 if name == "max_depth")]
-        report(ROOT, limit_words(name, limit), levels) do |count|
+        report(@whole, limit_words(name, limit), levels) do |count|
           count ? @old.deep(@old.root, count) : @old.sample(@old.root)
         end
       end
