@@ -4,7 +4,7 @@
 require_relative "../manypack"
 
 module Manypack
-  init_terminal unless const_defined?(:JSONText, false) # which makes JSONText and StreamCheck
+  init_terminal unless const_defined?(:JSONText, false) # which makes JSONText and Tally
 
   module Terminal
     # Exit codes.

@@ -40,7 +40,6 @@ module EveryObject
     "View::Change" => -> { Manypack::View.appended(1) },
     "View" => -> { Manypack::View.new(Manypack.pack({ "a" => [1, { "b" => "v" * 600 }] })) },
     "Tally" => -> { Manypack.const_get(:Tally).new.add("\x81\xA1a\x01".b, 0, 4) },
-    "StreamCheck" => -> { Manypack.const_get(:StreamCheck).new(Manypack::Codec.new) },
     "Parallel::Splitter" => -> { parallel(:Splitter).new(Manypack::Codec.new).feed("\x92\x01\x02") },
     "Parallel::Stop" => -> { parallel(:Stop).new },
     "Parallel::Outbox" => -> { parallel(:Outbox).new.put("o") }

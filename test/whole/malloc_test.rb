@@ -168,7 +168,6 @@ if MallocCounter.possible?
       "an Unpacker that skips" => ['Manypack::Unpacker.new(max_depth: 9_000).feed("\\x91".b * 5_000).tap { |u| u.skip rescue nil }', 40_000],
       "an Unpacker after an error" => ['Manypack::Unpacker.new.feed("\\x92".b * 50 + "\\xC1".b).tap { |u| u.read rescue nil }', 0],
       "a Splitter" => ["Manypack::Parallel.const_get(:Splitter).new(Manypack::Codec.new(max_depth: 1_000)).feed('x' * 5_000)", 8_000],
-      "a StreamCheck" => ["Manypack.const_get(:StreamCheck).new(Manypack::Codec.new(max_depth: 1_000))", 8_000],
       "a Tally" => ["Manypack.const_get(:Tally).new.tap { |t| m = Manypack.pack(500.times.to_h { |i| ['k' * 100 + i.to_s, 1] }); t.add(m, 0, m.bytesize) }", 90_000],
       "a Codec" => ["Manypack::Codec.new(freeze: true)", 10 * WORD],
       "a Factory of many types" => ["Manypack::Factory.new.tap { |f| 250.times { |i| f.register_type(i - 128, Class.new, packer: :to_s, unpacker: :p) } }", 500 * 5 * WORD],
@@ -183,7 +182,7 @@ if MallocCounter.possible?
         Manypack.__send__(:init_terminal)
         def self.told
           own = [:Splitter, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
-          own << Manypack.const_get(:RactorState) << Manypack.const_get(:StreamCheck) << Manypack.const_get(:Tally)
+          own << Manypack.const_get(:RactorState) << Manypack.const_get(:Tally)
           [Manypack::Buffer, Manypack::Packer, Manypack::Unpacker, Manypack::Codec, Manypack::Factory, *own].sum do |klass|
             ObjectSpace.each_object(klass).sum { |object| ObjectSpace.memsize_of(object) - Embedding.slot_size(object) }
           end

@@ -20,8 +20,8 @@ class TypedDataTest < Minitest::Test
   # What a table lacks, each with the reason that the comment above it gives.
   LACKING = {
     "Manypack::Parallel::Stop" => %i[dmark dcompact], "Manypack::View::Index" => %i[dmark dcompact],
-    "Manypack::StreamCheck" => %i[dmark dcompact shareable], "Manypack::Tally" => %i[dmark dcompact shareable],
-    "Manypack::Parallel::Splitter" => %i[shareable],
+    "Manypack::Tally" => %i[dmark dcompact shareable],
+    "Manypack::Parallel::Batch" => %i[shareable], "Manypack::Parallel::Splitter" => %i[shareable],
     "Manypack::Buffer" => %i[shareable], "Manypack::Packer" => %i[shareable], "Manypack::Unpacker" => %i[shareable],
     "Manypack::Codec" => %i[embeddable], "Manypack::Type" => %i[embeddable],
     "Manypack::RactorState" => %i[wb_protected shareable]
@@ -37,7 +37,7 @@ class TypedDataTest < Minitest::Test
     stop = parallel["Stop"].new
     view = Manypack::View.new(MESSAGE).tap { |itself| 2.times { itself[3] && itself[9] } }
     [codec, stop, view, *(parallel["Outbox"].new unless PORTS), parallel["Splitter"].new(codec),
-     Manypack.const_get(:StreamCheck).new(codec), Manypack.const_get(:Tally).new, Manypack::Buffer.new, Manypack::Packer.new, Manypack::Unpacker.new, Manypack::Factory.new,
+     Manypack.const_get(:Tally).new, Manypack::Buffer.new, Manypack::Packer.new, Manypack::Unpacker.new, Manypack::Factory.new,
      Manypack::Type[String], Manypack::Record.new(Struct.new(:a), a: String).lazy.load("\x81\xA1a\xA1b".b)]
   end
 

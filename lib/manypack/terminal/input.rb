@@ -104,7 +104,6 @@ module Manypack
       TIMES = Codec.new(timestamp: true)
 
       SPLITTER = Parallel.const_get(:Splitter)
-      CHECK = Manypack.const_get(:StreamCheck)
 
       # How many bytes a check reads at once: they fit into the caches of a processor.
       CHECK_BYTES = 1 << 17
@@ -112,7 +111,7 @@ module Manypack
       # The largest broken message, in bytes, that is read again to find the path of its error.
       MOST_EXPLAINED = 64 << 20
       FILES = Manypack.const_get(:Files)
-      private_constant :SPLITTER, :CHECK, :FILES
+      private_constant :SPLITTER, :FILES
 
       # Opens a file, which may be compressed, or standard input for "-". Raises Refused.
       def self.open(path, **options)
@@ -210,13 +209,11 @@ module Manypack
         return check_reads unless regular?
 
         start = @io.pos
-        check = CHECK.new(@codec)
         piece = String.new(capacity: CHECK_BYTES)
-        fine = true
-        fine = check.pass(piece) while fine && @io.read(CHECK_BYTES, piece)
-        raise fault_in_file(check, start) unless fine && check.between?
+        *found, fine = Internal.check_stream(@codec) { |at| @io.seek(start + at) && @io.read(CHECK_BYTES, piece) }
+        raise fault_in_file(start, *found) unless fine
 
-        [check.messages, check.whole]
+        found.first(2)
       end
 
       # Returns true if any process can read the input at any place, by bytes_at.
@@ -272,13 +269,12 @@ module Manypack
       end
 
       # Decodes the broken message again, to say what is wrong with it.
-      def fault_in_file(check, start)
-        from = check.whole
-        size = check.passed - from + MOST_HEAD
-        return Fault.new(@origin + check.passed, "a broken message of #{size} bytes or more") if size > MOST_EXPLAINED
+      def fault_in_file(start, messages, whole, passed)
+        size = passed - whole + MOST_HEAD
+        return Fault.new(@origin + passed, "a broken message of #{size} bytes or more") if size > MOST_EXPLAINED
 
-        rest = @io.pread(size, start + from)
-        fault([rest, 0, rest.bytesize, check.messages, @origin + from])
+        rest = @io.pread(size, start + whole)
+        fault([rest, 0, rest.bytesize, messages, @origin + whole])
       end
 
       def split(objects, bytes, all, &block)
