@@ -135,20 +135,21 @@ integer_with_real(const mp_value *integer, double real)
     return floor_of < real ? -1 : 0;
 }
 
-/* Sets *order below, to or above 0. False if one of the numbers is a NaN. */
-static bool
-numbers_compare(const mp_value *a, const mp_value *b, int *order)
+/* Compares two numbers. MP_APART if one is a NaN. */
+static mp_order
+numbers_order(const mp_value *a, const mp_value *b)
 {
     double x = a->kind == MP_VALUE_REAL ? mp_double_of_bits(a->bits) : 0;
     double y = b->kind == MP_VALUE_REAL ? mp_double_of_bits(b->bits) : 0;
 
-    if (isnan(x) || isnan(y)) return false;
-    if (a->kind == MP_VALUE_REAL && b->kind == MP_VALUE_REAL) *order = x < y ? -1 : x > y;
-    else if (a->kind == MP_VALUE_REAL) *order = -integer_with_real(b, x);
-    else if (b->kind == MP_VALUE_REAL) *order = integer_with_real(a, y);
-    else if (a->kind != b->kind) *order = a->kind == MP_VALUE_INT ? -1 : 1;
-    else *order = a->bits < b->bits ? -1 : a->bits > b->bits; /* two's complement keeps the order of negative ones */
-    return true;
+    if (isnan(x) || isnan(y)) return MP_APART;
+    if (a->kind == b->kind && a->kind != MP_VALUE_REAL) {
+        return MP_ORDER_OF(a->bits, b->bits); /* two's complement keeps the order of negative ones */
+    }
+    if (a->kind == MP_VALUE_REAL && b->kind == MP_VALUE_REAL) return MP_ORDER_OF(x, y);
+    if (a->kind == MP_VALUE_REAL) return MP_ORDER_OF(0, integer_with_real(b, x));
+    if (b->kind == MP_VALUE_REAL) return MP_ORDER_OF(integer_with_real(a, y), 0);
+    return a->kind == MP_VALUE_INT ? MP_BELOW : MP_ABOVE;
 }
 
 /* --- payloads --------------------------------------------------------------------------------------- */
@@ -159,39 +160,38 @@ text_p(const mp_value *value)
     return value->kind == MP_VALUE_STR || value->kind == MP_VALUE_BIN;
 }
 
-static int
-bytes_compare(const mp_peek *peek, const mp_value *a, const mp_value *b)
+static mp_order
+bytes_order(const mp_peek *peek, const mp_value *a, const mp_value *b)
 {
     size_t n = a->n < b->n ? a->n : b->n;
     int order = n ? memcmp(mp_value_bytes(peek, a), mp_value_bytes(peek, b), n) : 0;
 
-    return order ? order : a->n < b->n ? -1 : a->n > b->n;
+    return order ? MP_ORDER_OF(order, 0) : MP_ORDER_OF(a->n, b->n);
 }
 
 /* Compares as Ruby compares Strings: a str and a bin are equal only if their bytes are ASCII. */
-static bool
-texts_equal_p(const mp_peek *peek, const mp_value *a, const mp_value *b)
+static mp_order
+texts_order(const mp_peek *peek, const mp_value *a, const mp_value *b)
 {
-    if (a->n != b->n || bytes_compare(peek, a, b)) return false;
-    return a->kind == b->kind || mp_ascii_p(mp_value_bytes(peek, a), a->n);
+    mp_order order = bytes_order(peek, a, b);
+    bool equal = order == MP_SAME && mp_ascii_p(mp_value_bytes(peek, a), a->n);
+
+    if (a->kind == b->kind) return order;
+    return equal ? MP_SAME : MP_APART;
 }
 
-/* Sets *timestamp if the value is a well-formed timestamp. */
-static bool
-timestamp_p(const mp_peek *peek, const mp_value *value, mp_timestamp *timestamp)
-{
-    return value->kind == MP_VALUE_EXT && value->ext_type == MP_TIMESTAMP_TYPE
-        && mp_timestamp_read(mp_value_bytes(peek, value), value->n, timestamp) == MP_OK;
-}
-
-static bool
-timestamps_compare(const mp_peek *peek, const mp_value *a, const mp_value *b, int *order)
+/* Compares exts: the times of two well-formed timestamps, otherwise types and bytes. */
+static mp_order
+exts_order(const mp_peek *peek, const mp_value *a, const mp_value *b)
 {
     mp_timestamp x, y;
 
-    if (!timestamp_p(peek, a, &x) || !timestamp_p(peek, b, &y)) return false;
-    *order = x.sec != y.sec ? (x.sec < y.sec ? -1 : 1) : x.nsec < y.nsec ? -1 : x.nsec > y.nsec;
-    return true;
+    if (a->ext_type != b->ext_type) return MP_APART;
+    if (a->ext_type == MP_TIMESTAMP_TYPE && mp_timestamp_read(mp_value_bytes(peek, a), a->n, &x) == MP_OK
+        && mp_timestamp_read(mp_value_bytes(peek, b), b->n, &y) == MP_OK) {
+        return x.sec != y.sec ? MP_ORDER_OF(x.sec, y.sec) : MP_ORDER_OF(x.nsec, y.nsec);
+    }
+    return bytes_order(peek, a, b) == MP_SAME ? MP_SAME : MP_APART;
 }
 
 /* --- containers and objects ------------------------------------------------------------------------- */
@@ -215,8 +215,8 @@ whole_object(mp_peek *peek, const mp_value *value)
     return mp_value_object(peek, 0, value, Qundef);
 }
 
-static bool
-objects_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b)
+static mp_order
+objects_order(mp_peek *peek, const mp_value *a, const mp_value *b)
 {
     VALUE x, y;
     bool equal;
@@ -226,33 +226,22 @@ objects_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b)
     equal = rb_equal(x, y) == Qtrue;
     mp_peek_refresh(peek);
     RB_GC_GUARD(x);
-    return equal;
+    return equal ? MP_SAME : MP_APART;
 }
 
 /* --- comparing -------------------------------------------------------------------------------------- */
 
-bool
-mp_value_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b)
+mp_order
+mp_value_order(mp_peek *peek, const mp_value *a, const mp_value *b, bool equality)
 {
-    int order;
-
-    if (a->kind == MP_VALUE_NOTHING || b->kind == MP_VALUE_NOTHING) return a->kind == b->kind;
-    if (number_p(a) && number_p(b)) return numbers_compare(a, b, &order) && !order;
-    if (text_p(a) && text_p(b)) return texts_equal_p(peek, a, b);
-    if (a->kind == MP_VALUE_OBJECT || b->kind == MP_VALUE_OBJECT) return objects_equal_p(peek, a, b);
-    if (a->kind != b->kind) return false;
-    if (a->kind == MP_VALUE_CONTAINER) return !differ_p(peek, a, b) && objects_equal_p(peek, a, b);
-    if (a->kind != MP_VALUE_EXT) return true;
-    if (timestamps_compare(peek, a, b, &order)) return !order;
-    return a->ext_type == b->ext_type && !bytes_compare(peek, a, b);
-}
-
-bool
-mp_value_less_p(const mp_peek *peek, const mp_value *a, const mp_value *b)
-{
-    int order;
-
-    if (number_p(a) && number_p(b)) return numbers_compare(a, b, &order) && order < 0;
-    if (text_p(a) && a->kind == b->kind) return bytes_compare(peek, a, b) < 0;
-    return timestamps_compare(peek, a, b, &order) && order < 0;
+    if (number_p(a) && number_p(b)) return numbers_order(a, b);
+    if (text_p(a) && text_p(b)) return texts_order(peek, a, b);
+    if (a->kind == MP_VALUE_NOTHING || b->kind == MP_VALUE_NOTHING) return a->kind == b->kind ? MP_SAME : MP_APART;
+    if (a->kind == MP_VALUE_OBJECT || b->kind == MP_VALUE_OBJECT) {
+        return equality ? objects_order(peek, a, b) : MP_APART;
+    }
+    if (a->kind != b->kind) return MP_APART;
+    if (a->kind == MP_VALUE_EXT) return exts_order(peek, a, b);
+    if (a->kind != MP_VALUE_CONTAINER) return MP_SAME;
+    return equality && !differ_p(peek, a, b) ? objects_order(peek, a, b) : MP_APART;
 }

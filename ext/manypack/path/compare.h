@@ -17,9 +17,16 @@ mp_value mp_value_of(VALUE obj, VALUE nothing);
 /* Returns the object as View#[] does, or the argument nothing. Refreshes the peek. root is the View of the message. */
 VALUE mp_value_object(mp_peek *peek, VALUE root, const mp_value *value, VALUE nothing);
 
-/* Compares as the standard says, and values that JSON does not have as docs/paths.md says. Refreshes the peek. */
-bool mp_value_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b);
-bool mp_value_less_p(const mp_peek *peek, const mp_value *a, const mp_value *b);
+/* How a value stands to another one, as bits. APART: neither equal nor in any order. */
+typedef enum { MP_BELOW = 1, MP_SAME = 2, MP_ABOVE = 4, MP_APART = 8 } mp_order;
+
+#define MP_ORDER_OF(a, b) ((a) < (b) ? MP_BELOW : (a) > (b) ? MP_ABOVE : MP_SAME)
+
+/*
+ * Compares as the standard says, and values that JSON does not have as docs/paths.md says. Without `equality`,
+ * containers and objects are not compared: they have no order. Refreshes the peek.
+ */
+mp_order mp_value_order(mp_peek *peek, const mp_value *a, const mp_value *b, bool equality);
 
 /* The payload of a STR, BIN or EXT. Valid until something allocates. */
 MP_INLINE const uint8_t *

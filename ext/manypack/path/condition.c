@@ -297,79 +297,53 @@ look_into(mp_search *s, const mp_value *value)
     mp_search_look_through(s, value->head, mp_peek_over(s->peek, value->head) - value->head);
 }
 
-static bool
-holds_p(mp_operator operator, int order)
+/*
+ * Compares a value of the row, an integer or a short str, with a literal, without an mp_value; 0 for any others.
+ * Without this, $[?@.age > 30] takes 1.29 times as long for rows of 105 bytes, and $[?@.city == 'Rome'] 1.17.
+ */
+static unsigned
+quick_order(const mp_search *s, const mp_condition *condition)
 {
-    switch (operator) {
-      case MP_EQUAL: return !order;
-      case MP_UNEQUAL: return order != 0;
-      case MP_LESS: return order < 0;
-      case MP_GREATER: return order > 0;
-      case MP_LESS_EQUAL: return order <= 0;
-      default: return order >= 0;
-    }
-}
-
-/* Compares a value of the message with a literal: an integer, or a short str. False for any others. */
-static bool
-quick_order(const mp_peek *peek, size_t at, const mp_value *literal, int *order)
-{
-    const uint8_t *p = peek->look.bytes + at;
+    size_t at = s->row->values[condition->parts[0]->query->slot];
+    const uint8_t *p = s->peek->look.bytes + at;
+    const mp_value *literal = &condition->parts[1]->literal;
     mp_wire_row row;
     uint32_t n;
-
-    if (!mp_ahead_p(p, peek->look.bytes + peek->look.size)) return false;
-    if (literal->kind == MP_VALUE_STR) {
-        if (!mp_fixstr_ahead_p(p, &n)) return false;
-        *order = memcmp(p + 1, literal->bytes, n < literal->n ? n : literal->n);
-        if (!*order) *order = n < literal->n ? -1 : n > literal->n;
-        return true;
-    }
-    row = mp_row_ahead(p);
-    if (row.kind != MP_FIXINT && row.kind != MP_INT && (row.kind != MP_UINT || row.head == MP_HEAD_MAX)) return false;
-    if (literal->kind != MP_VALUE_INT && (literal->kind != MP_VALUE_UINT || literal->bits > INT64_MAX)) return false;
-    *order = mp_int_ahead(p, row) < (int64_t)literal->bits ? -1 : mp_int_ahead(p, row) > (int64_t)literal->bits;
-    return true;
-}
-
-/*
- * Compares a value of the row with a literal, if that needs no mp_value. Without this, $[?@.age > 30] takes 1.29 times
- * as long for rows of 105 bytes, and $[?@.city == 'Rome'] 1.17.
- */
-static bool
-compare_quickly(const mp_search *s, const mp_condition *condition, bool *result)
-{
-    size_t value = s->row->values[condition->parts[0]->query->slot];
     int order;
 
-    if (!value) *result = condition->operator == MP_UNEQUAL;
-    else if (quick_order(s->peek, value, &condition->parts[1]->literal, &order)) {
-        *result = holds_p(condition->operator, order);
-    } else return false;
-    return true;
+    if (!at) return MP_APART;
+    if (!mp_ahead_p(p, s->peek->look.bytes + s->peek->look.size)) return 0;
+    if (literal->kind == MP_VALUE_STR) {
+        if (!mp_fixstr_ahead_p(p, &n)) return 0;
+        order = memcmp(p + 1, literal->bytes, n < literal->n ? n : literal->n);
+        return order ? MP_ORDER_OF(order, 0) : MP_ORDER_OF(n, literal->n);
+    }
+    row = mp_row_ahead(p);
+    if (row.kind != MP_FIXINT && row.kind != MP_INT && (row.kind != MP_UINT || row.head == MP_HEAD_MAX)) return 0;
+    if (literal->kind != MP_VALUE_INT && (literal->kind != MP_VALUE_UINT || literal->bits > INT64_MAX)) return 0;
+    return MP_ORDER_OF(mp_int_ahead(p, row), (int64_t)literal->bits);
 }
 
 static bool
 compare(mp_search *s, const mp_condition *condition, size_t at)
 {
-    bool result;
+    static const uint8_t holds[] = {
+        [MP_EQUAL] = MP_SAME, [MP_UNEQUAL] = MP_BELOW | MP_ABOVE | MP_APART,
+        [MP_LESS] = MP_BELOW, [MP_LESS_EQUAL] = MP_BELOW | MP_SAME,
+        [MP_GREATER] = MP_ABOVE, [MP_GREATER_EQUAL] = MP_ABOVE | MP_SAME,
+    };
+    mp_operator operator = condition->operator;
+    unsigned quick = condition->quick && s->row ? quick_order(s, condition) : 0;
     mp_value a, b;
 
-    if (condition->quick && s->row && compare_quickly(s, condition, &result)) return result;
+    if (quick) return holds[operator] & quick;
     a = operand(s, condition->parts[0], at);
     b = operand(s, condition->parts[1], at);
     if (a.kind == MP_VALUE_CONTAINER && b.kind == MP_VALUE_CONTAINER) {
         look_into(s, &a);
         look_into(s, &b);
     }
-    switch (condition->operator) {
-      case MP_EQUAL: return mp_value_equal_p(s->peek, &a, &b);
-      case MP_UNEQUAL: return !mp_value_equal_p(s->peek, &a, &b);
-      case MP_LESS: return mp_value_less_p(s->peek, &a, &b);
-      case MP_GREATER: return mp_value_less_p(s->peek, &b, &a);
-      case MP_LESS_EQUAL: return mp_value_less_p(s->peek, &a, &b) || mp_value_equal_p(s->peek, &a, &b);
-      default: return mp_value_less_p(s->peek, &b, &a) || mp_value_equal_p(s->peek, &a, &b);
-    }
+    return holds[operator] & mp_value_order(s->peek, &a, &b, operator != MP_LESS && operator != MP_GREATER);
 }
 
 bool
