@@ -345,22 +345,18 @@ module Manypack
 
     # Returns the View of a source that is one message; nil for a stream, and for what each_view refuses.
     def view_of(source, options)
-      case source
-      when View then source if options.empty?
-      when String
+      if source.is_a?(View) then source if options_of_its_own(source, options)
+      elsif source.respond_to?(:to_str)
         Arguments.check_source(source)
         options.empty? ? View.new(source) : Arguments.at_the_call { View.new(source, **options) }
       end
     end
 
     def each_view(source, options, &block)
-      if options_of_its_own(source, options)
-        source.is_a?(View) ? yield(source) : each_view_of(source, &block)
-      elsif source.respond_to?(:to_str)
-        Arguments.check_source(source)
-        yield Arguments.at_the_call { View.new(source, **options) }
-      else
-        Manypack.split(source, as: :view, **options, &block)
+      view = view_of(source, options)
+      if view then yield view
+      elsif options_of_its_own(source, options) then each_view_of(source, &block)
+      else Manypack.split(source, as: :view, **options, &block)
       end
     end
 

@@ -31,7 +31,18 @@ module Manypack
       NAME = /\G[a-zA-Z_@\x80-\xff][^.\[\]\s<>=!~&|,?(){}"'+*;]*/n
       LOOSE_NAME = /\G[^.\[\]\s*"'$][^.\[\]\s<>=!~&|,?(){}"'+*;]*/n
 
-      SPACE = /\G[ \t\n\r]+/n
+      BLANK = /[ \t\n\r]*/
+      SPACE = /\G#{BLANK}/n
+
+      # With the space around them.
+      STEP_AHEAD = /\G#{BLANK}(?=[.\[])/n
+      ARGUMENT_ENDS = /\G#{BLANK}(?=[,)])/n
+      COMMA = /\G#{BLANK},#{BLANK}/n
+      COLON = /\G#{BLANK}:#{BLANK}/n
+      OR = /\G#{BLANK}\|\|#{BLANK}/n
+      AND = /\G#{BLANK}&&#{BLANK}/n
+      OPERATOR = /\G#{BLANK}(?:==|!=|<=|>=|<|>)#{BLANK}/n
+
       INTEGER = /\G(?:0|-?[1-9][0-9]*)/n
       NUMBER = /\G-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/n
       FLOAT = /\G-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)/n
@@ -40,7 +51,6 @@ module Manypack
       FUNCTION = /\G[a-z][a-z0-9_]*(?=\()/n
       SIGN = /\G\s*([<>=!~&|]+|[,?(){}"'+*;])/n
       COMPARING = /[<>=!~&|]/n
-      OPERATOR = /\G(?:==|!=|<=|>=|<|>)/n
 
       WORDS = {"nil" => nil, "null" => nil, "true" => true, "false" => false, "Infinity" => Float::INFINITY,
                "-Infinity" => -Float::INFINITY}.freeze
@@ -137,29 +147,15 @@ module Manypack
 
       def segments
         steps = []
-        before = @at
-        until (step = space_and_segment).equal?(NO_STEP)
-          steps << step
-          before = @at
-        end
-        @at = before
+        steps << segment while take(STEP_AHEAD)
         steps
       end
-
-      def space_and_segment
-        space
-        segment
-      end
-
-      NO_STEP = Object.new.freeze
-      private_constant :NO_STEP
 
       def segment
         expected("the middle of the path is missing") if next?("...")
         if skip("..") then [:descendant, *(next?("[") ? bracket : [shorthand])]
         elsif skip(".") then shorthand
-        elsif next?("[") then one_step(bracket)
-        else NO_STEP
+        else one_step(bracket)
         end
       end
 
@@ -176,13 +172,12 @@ module Manypack
 
       def bracket
         skip("[")
-        space
-        selectors = [selector]
-        until closed?
+        selectors = []
+        loop do
           space
           selectors << selector
+          return selectors if closed?
         end
-        selectors
       end
 
       # Takes what follows a selector: the end of the brackets, or a comma.
@@ -227,24 +222,15 @@ module Manypack
       def index_or_slice
         start = @at
         first = index(@loose)
-        before = @at
-        space
-        return slice(first, start) if skip(":")
+        return slice(first, start) if take(COLON)
 
-        @at = before
         first || expected("expected an index, * or a name in quotes#{": [*] is all of them" if next?("]")}")
       end
 
       def slice(first, start)
         expected("an index of a slice is at most 2**53 - 1", start) if first && !INDICES.cover?(first)
-        space
         last = index
-        space
-        step = nil
-        if skip(":")
-          space
-          step = index
-        end
+        step = index if take(COLON)
         [:slice, first, last, step || 1]
       end
 
@@ -307,26 +293,14 @@ module Manypack
       # first is an operand at the start of the condition if that has been read already.
       def condition(first = nil)
         parts = [conjunction(first)]
-        parts << conjunction while operator("||")
+        parts << conjunction while take(OR)
         parts.size == 1 ? parts[0] : [:or, *parts]
       end
 
       def conjunction(first = nil)
         parts = [basic(first)]
-        parts << basic while operator("&&")
+        parts << basic while take(AND)
         parts.size == 1 ? parts[0] : [:and, *parts]
-      end
-
-      # Moves past the operator and the space around it; false, and stays here, if something else comes next.
-      def operator(text)
-        before = @at
-        space
-        unless skip(text)
-          @at = before
-          return false
-        end
-        space
-        true
       end
 
       def basic(first = nil)
@@ -355,17 +329,10 @@ module Manypack
 
       # A comparison, or an operand that is a condition by itself.
       def comparison(start, left)
-        before = @at
-        space
-        sign = take(OPERATOR)
-        unless sign
-          @at = before
-          return alone(left, start)
-        end
-        space
+        sign = take(OPERATOR) or return alone(left, start)
         right_start = @at
         right = operand
-        [:compare, Text::OPERATORS[sign], comparable(left, start), comparable(right, right_start)]
+        [:compare, sign.strip.to_sym, comparable(left, start), comparable(right, right_start)]
       end
 
       def alone(operand, start)
@@ -418,6 +385,7 @@ module Manypack
         skip("(")
         space
         arguments = nested { arguments(function) }
+        space
         skip(")") or expected("expected ) or ,")
         unless arguments.size == function.takes.size
           expected("#{name} takes #{function.takes.size} arguments, got #{arguments.size}", start)
@@ -445,15 +413,12 @@ module Manypack
 
       def arguments(function)
         found = []
-        until next?(")")
-          unless found.empty?
-            skip(",") or return found
-            space
-          end
+        return found if next?(")")
+
+        loop do
           found << argument(function.takes[found.size])
-          space
+          return found unless take(COMMA)
         end
-        found
       end
 
       def argument(type)
@@ -461,11 +426,8 @@ module Manypack
         return logical(condition, type, start) if next?("!") || next?("(")
 
         left = operand
-        before = @at
-        space
-        return typed(left, type, start) if next?(",") || next?(")")
+        return typed(left, type, start) if take(ARGUMENT_ENDS)
 
-        @at = before
         logical(condition([start, left]), type, start)
       end
 

@@ -12,8 +12,6 @@ module Manypack
       # A name that needs no quotes after the dot, as the standard has it. The parser reads more.
       NAME = /\A[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*\z/
 
-      OPERATORS = {"==" => :==, "!=" => :!=, "<=" => :<=, ">=" => :>=, "<" => :<, ">" => :>}.freeze
-
       class << self
         def path(steps)
           "$#{steps.map { |step| step(step) }.join}"
