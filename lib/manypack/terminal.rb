@@ -49,40 +49,20 @@ module Manypack
     # The reader of our output has closed its pipe.
     class ClosedPipe < StandardError; end
 
-    autoload :Colors, File.join(__dir__, "terminal/output")
-    autoload :Command, File.join(__dir__, "terminal/command")
-    autoload :Fault, File.join(__dir__, "terminal/input")
-    autoload :Hint, File.join(__dir__, "terminal/hint")
-    autoload :Input, File.join(__dir__, "terminal/input")
-    autoload :Options, File.join(__dir__, "terminal/options")
-    autoload :Output, File.join(__dir__, "terminal/output")
-    autoload :PathText, File.join(__dir__, "terminal/path_text")
-    autoload :Place, File.join(__dir__, "terminal/place")
-    autoload :Refused, File.join(__dir__, "terminal/input")
-    autoload :CSVRecords, File.join(__dir__, "terminal/input/csv_records")
-    autoload :Decompressed, File.join(__dir__, "terminal/input/decompressed")
-    autoload :Encoded, File.join(__dir__, "terminal/input/encoded")
-    autoload :ForeignFormat, File.join(__dir__, "terminal/input/foreign_format")
-    autoload :FromJSON, File.join(__dir__, "terminal/input/from_json")
-    autoload :FromYAML, File.join(__dir__, "terminal/input/from_yaml")
-    autoload :JSONDocuments, File.join(__dir__, "terminal/input/json_documents")
-    autoload :Pushback, File.join(__dir__, "terminal/input/pushback")
-    autoload :Difference, File.join(__dir__, "terminal/messages/difference")
-    autoload :Exts, File.join(__dir__, "terminal/messages/exts")
-    autoload :Found, File.join(__dir__, "terminal/messages/found")
-    autoload :ManyCores, File.join(__dir__, "terminal/messages/many_cores")
-    autoload :Selection, File.join(__dir__, "terminal/messages/selection")
-    autoload :Shape, File.join(__dir__, "terminal/messages/shape")
-    autoload :Definition, File.join(__dir__, "terminal/output/definition")
-    autoload :HeadLine, File.join(__dir__, "terminal/output/head_line")
-    autoload :HeadText, File.join(__dir__, "terminal/output/head_text")
-    autoload :Pieces, File.join(__dir__, "terminal/output/pieces")
-    autoload :Printer, File.join(__dir__, "terminal/output/printer")
-    autoload :Progress, File.join(__dir__, "terminal/output/progress")
-    autoload :Rows, File.join(__dir__, "terminal/output/rows")
-    autoload :Twins, File.join(__dir__, "terminal/output/twins")
-    autoload :Visible, File.join(__dir__, "terminal/output/visible")
-    autoload :YAMLStream, File.join(__dir__, "terminal/output/yaml_stream")
+    # The file of each class.
+    files = {
+      Colors: "output", Output: "output", Command: "command", Fault: "input", Input: "input", Refused: "input",
+      Hint: "hint", Options: "options", PathText: "path_text",
+      CSVRecords: "input/csv_records", Decompressed: "input/decompressed", Encoded: "input/encoded",
+      ForeignFormat: "input/foreign_format", FromJSON: "input/from_json", FromYAML: "input/from_yaml",
+      JSONDocuments: "input/json_documents", Pushback: "input/pushback",
+      Difference: "messages/difference", Exts: "messages/exts", Found: "messages/found",
+      ManyCores: "messages/many_cores", Selection: "messages/selection", Shape: "messages/shape",
+      Definition: "output/definition", HeadLine: "output/head_line",
+      Pieces: "output/pieces", Printer: "output/printer", Progress: "output/progress", Rows: "output/rows",
+      Twins: "output/twins", Visible: "output/visible", YAMLStream: "output/yaml_stream"
+    }
+    files.each { |name, path| autoload(name, "#{__dir__}/terminal/#{path}") }
 
     module_function
 

@@ -8,6 +8,7 @@
 #include "buffer/window.h"
 #include "core/wire.h"
 #include "json/decimal.h"
+#include "terminal/part.h"
 
 enum {
     PIECE = 256 * 1024, /* lines are yielded when they have this many bytes */
@@ -54,19 +55,22 @@ write_string(writer *w, VALUE string)
     RB_GC_GUARD(string);
 }
 
-/* Writes an Integer, with spaces in front of it up to a width. */
 static void
-write_integer(writer *w, uint64_t magnitude, bool negative, size_t width)
+write_uint(writer *w, uint64_t n)
 {
-    char text[24], *p = text + sizeof(text);
+    mp_out_commit(&w->window.out, mp_put_decimal_uint(mp_out_reserve(&w->window.out, MP_INTEGER_MAX), n));
+}
 
-    do {
-        *--p = (char)('0' + magnitude % 10);
-        magnitude /= 10;
-    } while (magnitude);
-    if (negative) *--p = '-';
-    while (p > text && (size_t)(text + sizeof(text) - p) < width) *--p = ' ';
-    write_bytes(w, p, (size_t)(text + sizeof(text) - p));
+static void
+write_sint(writer *w, int64_t n)
+{
+    mp_out_commit(&w->window.out, mp_put_decimal_sint(mp_out_reserve(&w->window.out, MP_INTEGER_MAX), n));
+}
+
+static void
+write_spaces(writer *w, size_t n)
+{
+    mp_out_commit(&w->window.out, (uint8_t *)memset(mp_out_reserve(&w->window.out, n), ' ', n) + n);
 }
 
 /* --- payloads --------------------------------------------------------------------------------------- */
@@ -161,7 +165,7 @@ static void
 write_count(writer *w, uint32_t n, const char *thing)
 {
     WRITE(w, " of ");
-    write_integer(w, n, false, 0);
+    write_uint(w, n);
     write_bytes(w, thing, strlen(thing));
     if (n != 1) WRITE(w, "s");
 }
@@ -180,7 +184,6 @@ static void
 write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
 {
     mp_wire_row row = MP_WIRE[*at];
-    int64_t number;
 
     switch (head->kind) {
       case MP_MAP: write_count(w, head->n, " pair"); break;
@@ -196,20 +199,19 @@ write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
             write_bin(w, head->payload, head->n, key);
         } else {
             WRITE(w, "type ");
-            write_integer(w, (uint64_t)abs(head->ext_type), head->ext_type < 0, 0);
+            write_sint(w, head->ext_type);
             WRITE(w, ", ");
             write_payload(w, head->payload, head->n);
         }
         break;
       case MP_FIXINT:
       case MP_INT:
-        number = mp_row_sint(at, row);
         WRITE(w, " ");
-        write_integer(w, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, number < 0, 0);
+        write_sint(w, mp_row_sint(at, row));
         break;
       case MP_UINT:
         WRITE(w, " ");
-        write_integer(w, mp_row_uint(at, row), false, 0);
+        write_uint(w, mp_row_uint(at, row));
         break;
       case MP_FLOAT32:
       case MP_FLOAT64:
@@ -223,14 +225,13 @@ write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
 static void
 write_line(writer *w, const uint8_t *at, const mp_head *head, bool key)
 {
-    uint8_t *to;
+    uint64_t offset = w->origin + (uint64_t)(at - w->start);
 
-    write_integer(w, w->origin + (uint64_t)(at - w->start), false, OFFSET_WIDTH);
+    if (mp_digits(offset) < OFFSET_WIDTH) write_spaces(w, OFFSET_WIDTH - mp_digits(offset));
+    write_uint(w, offset);
     WRITE(w, "  ");
     write_string(w, rb_ary_entry(w->marks, *at));
-    to = mp_out_reserve(&w->window.out, 2 + 2 * w->depth);
-    memset(to, ' ', 2 + 2 * w->depth);
-    mp_out_commit(&w->window.out, to + 2 + 2 * w->depth);
+    write_spaces(w, 2 + 2 * w->depth);
     if (key) write_string(w, w->key);
     write_string(w, rb_ary_entry(w->types, *at));
     write_value(w, at, head, key);
@@ -289,9 +290,8 @@ find_head(writer *w, const uint8_t *at, const mp_head *head, bool key)
     w->starts_with_key = key;
 }
 
-/* Starts with a part of a String, which stays frozen until the end. */
 static void
-start(writer *w, VALUE bytes, size_t from, size_t length, VALUE origin, VALUE words, VALUE texts)
+start(writer *w, const mp_part *part, VALUE origin, VALUE words, VALUE texts)
 {
     Check_Type(words, T_ARRAY);
     w->origin = NUM2ULL(origin);
@@ -301,8 +301,8 @@ start(writer *w, VALUE bytes, size_t from, size_t length, VALUE origin, VALUE wo
     w->texts = texts;
     Check_Type(w->marks, T_ARRAY);
     Check_Type(w->types, T_ARRAY);
-    w->start = (const uint8_t *)RSTRING_PTR(bytes) + from;
-    w->end = w->start + length;
+    w->start = part->start;
+    w->end = part->end;
     w->starts_with_key = false;
     mp_window_init_result(&w->window, PIECE);
 }
@@ -317,20 +317,16 @@ start(writer *w, VALUE bytes, size_t from, size_t length, VALUE origin, VALUE wo
 static VALUE
 rb_internal_head_lines(VALUE self, VALUE bytes, VALUE from, VALUE size, VALUE origin, VALUE words, VALUE texts)
 {
-    size_t first = NUM2SIZET(from), length = NUM2SIZET(size), whole;
+    mp_part part = mp_part_of(bytes, from, size);
     mp_status status = MP_OK;
     const uint8_t *p;
     writer w;
 
-    Check_Type(bytes, T_STRING);
-    whole = (size_t)RSTRING_LEN(bytes);
-    if (first > whole || length > whole - first) rb_raise(rb_eRangeError, "no such part of the String");
-    bytes = rb_str_new_frozen(bytes);
-    start(&w, bytes, first, length, origin, words, texts);
+    start(&w, &part, origin, words, texts);
     for (p = w.start; p < w.end && status == MP_OK;) status = each_head(&w, &p, write_head);
     yield_lines(&w);
     if (status != MP_OK) mp_raise_status(status, mp_blame_of(w.start, p, w.end, 0));
-    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(part.bytes);
     RB_GC_GUARD(words);
     RB_GC_GUARD(w.window.string);
     return Qnil;
@@ -345,28 +341,27 @@ rb_internal_head_lines(VALUE self, VALUE bytes, VALUE from, VALUE size, VALUE or
 static VALUE
 rb_internal_head_lines_at(VALUE self, VALUE bytes, VALUE at, VALUE origin, VALUE words, VALUE texts)
 {
-    size_t offset = NUM2SIZET(at);
+    mp_part part = mp_part_of(bytes, at, INT2FIX(0));
     const uint8_t *p;
     VALUE path;
     writer w;
 
-    Check_Type(bytes, T_STRING);
-    if (offset >= (size_t)RSTRING_LEN(bytes)) rb_raise(rb_eRangeError, "no such byte of the String");
-    bytes = rb_str_new_frozen(bytes);
-    start(&w, bytes, 0, (size_t)RSTRING_LEN(bytes), origin, words, texts);
-    w.wanted = w.start + offset;
+    w.wanted = part.start;
+    part.start = (const uint8_t *)RSTRING_PTR(part.bytes);
+    part.end = (const uint8_t *)RSTRING_END(part.bytes);
+    start(&w, &part, origin, words, texts);
     w.found = NULL;
     p = w.start;
     each_head(&w, &p, find_head);
     if (!w.found) return Qnil;
-    path = mp_error_path_of(bytes, 0, (size_t)(w.found - w.start));
+    path = mp_error_path_of(part.bytes, 0, (size_t)(w.found - w.start));
     if (w.in_key) WRITE(&w, "a key of ");
     write_string(&w, NIL_P(path) ? rb_utf8_str_new_cstr("$...") : path);
     WRITE(&w, "\n");
     p = w.found;
     each_head(&w, &p, write_head);
     yield_lines(&w);
-    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(part.bytes);
     RB_GC_GUARD(words);
     RB_GC_GUARD(w.window.string);
     return Qnil;

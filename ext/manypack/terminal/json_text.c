@@ -19,6 +19,7 @@
 #include "core/wire.h"
 #include "json/decimal.h"
 #include "json/json_write.h"
+#include "terminal/part.h"
 
 /* Kinds of containers in the text: PAIRS is a map as a list of pairs, PAIR one of them, OPENED an opened bin. */
 typedef enum { ARRAY, MAP, PAIRS, PAIR, OPENED } place;
@@ -578,21 +579,17 @@ most_kept(size_t n)
 static VALUE
 rb_generate(int argc, VALUE *argv, VALUE self)
 {
-    size_t from, length, there;
-    const uint8_t *base, *p;
-    VALUE bytes, text;
+    mp_part part;
+    const uint8_t *p;
+    size_t length;
+    VALUE text;
     writer w;
 
     rb_check_arity(argc, 5, 7);
-    bytes = argv[0];
-    from = NUM2SIZET(argv[1]);
-    length = NUM2SIZET(argv[2]);
-    StringValue(bytes);
-    there = (size_t)RSTRING_LEN(bytes);
-    if (from > there || length > there - from) rb_raise(rb_eRangeError, "no such part of the String");
-    bytes = rb_str_new_frozen(bytes);
-    base = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
-    w.end = p + length;
+    part = mp_part_of(argv[0], argv[1], argv[2]);
+    length = (size_t)(part.end - part.start);
+    p = part.start;
+    w.end = part.end;
     w.pretty = RTEST(argv[3]);
     w.hex = RTEST(argv[4]);
     w.text = argc > 5 && RTEST(argv[5]);
@@ -606,10 +603,10 @@ rb_generate(int argc, VALUE *argv, VALUE self)
     mp_window_init_result(&w.json.text, w.pieces && length > PIECE / 2 ? PIECE : length + length / 2);
     while (p < w.end) {
         mp_status status = write_line(&w, &p);
-        if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, w.end, 0));
+        if (status != MP_OK) mp_raise_status(status, mp_blame_of(part.start, p, w.end, 0));
     }
     if (w.pieces && mp_out_size(&w.json.text.out)) yield_text(&w);
-    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(part.bytes);
     text = mp_window_result(&w.json.text);
     RB_GC_GUARD(w.json.text.string);
     RB_GC_GUARD(w.keys.string);

@@ -6,10 +6,12 @@
 #include "core/skip.h"
 #include "path/condition.h"
 #include "path/search.h"
+#include "terminal/part.h"
 
 /* Lives on the C stack. */
 typedef struct {
-    VALUE bytes, steps;
+    mp_part part;
+    VALUE steps;
     uint64_t max_looks;
     size_t at, end; /* the next message, and the end of the last one */
     mp_peek peek;
@@ -21,18 +23,13 @@ typedef struct {
 static void
 search_init(stream_search *s, const VALUE *argv)
 {
-    size_t size = NUM2SIZET(argv[2]), there;
-
-    Check_Type(argv[0], T_STRING);
-    s->bytes = rb_str_new_frozen(argv[0]);
-    there = (size_t)RSTRING_LEN(s->bytes);
-    s->at = NUM2SIZET(argv[1]);
-    if (s->at > there || size > there - s->at) rb_raise(rb_eRangeError, "no such part of the String");
-    s->end = s->at + size;
+    s->part = mp_part_of(argv[0], argv[1], argv[2]);
+    s->at = (size_t)(s->part.start - (const uint8_t *)RSTRING_PTR(s->part.bytes));
+    s->end = s->at + (size_t)(s->part.end - s->part.start);
     s->steps = argv[4];
     s->max_looks = mp_large(argv[5], "max_looks");
     mp_program_init(&s->program, s->steps);
-    mp_peek_init(&s->peek, s->bytes, argv[3], 0);
+    mp_peek_init(&s->peek, s->part.bytes, argv[3], 0);
     s->peek.in_turn = true;
 }
 
@@ -41,7 +38,7 @@ search_end(stream_search *s)
 {
     mp_peek_end(&s->peek);
     mp_program_end(&s->program);
-    RB_GC_GUARD(s->bytes);
+    RB_GC_GUARD(s->part.bytes);
     RB_GC_GUARD(s->steps);
 }
 
@@ -166,64 +163,41 @@ scalar_key(VALUE scalar)
 }
 
 /*
- * call-seq: Internal.search_messages(bytes, start, size, codec, steps, max_looks, scalar) -> String
+ * call-seq: Internal.search_messages(bytes, start, size, codec, steps, max_looks, wanted) -> String
  *
- * Returns the bytes of the messages in which the steps of a Path find a value that is equal to a packed scalar or, for
- * nil, is neither nil nor false. Numbers of any width are equal. Raises a DecodeError for bytes that are no messages.
+ * Returns the bytes of the messages in which the steps of a Path find a value that is equal to the packed scalar
+ * `wanted` or, for nil, is neither nil nor false. Numbers of any width are equal. For true, the steps are one filter,
+ * whose @ is the message: returns the messages of which it is true. Raises a DecodeError for bytes that are no message.
  */
 static VALUE
 rb_internal_search_messages(int argc, VALUE *argv, VALUE self)
 {
-    VALUE found = rb_str_buf_new(0), scalar;
+    VALUE found = rb_str_buf_new(0), wanted;
     stream_search s;
+    bool filter;
     mp_key key;
 
     rb_check_arity(argc, 7, 7);
-    scalar = argv[6];
-    if (!NIL_P(scalar)) key = scalar_key(scalar = rb_str_new_frozen(StringValue(scalar)));
+    wanted = argv[6];
+    filter = wanted == Qtrue;
+    if (!filter && !NIL_P(wanted)) key = scalar_key(wanted = rb_str_new_frozen(StringValue(wanted)));
     search_init(&s, argv);
+    if (filter && !mp_program_filter(&s.program)) rb_raise(rb_eTypeError, "these are not the steps of one filter");
     while (s.at < s.end) {
         size_t start = s.at;
+        bool chosen = filter ? true_of_next_p(&s)
+                             : search_next(&s, MP_SINK_WANTED, 0, NIL_P(wanted) ? NULL : &key);
 
-        if (search_next(&s, MP_SINK_WANTED, 0, NIL_P(scalar) ? NULL : &key)) {
-            rb_str_cat(found, RSTRING_PTR(s.bytes) + start, (long)(s.at - start));
-        }
+        if (chosen) rb_str_cat(found, RSTRING_PTR(s.part.bytes) + start, (long)(s.at - start));
     }
     search_end(&s);
-    RB_GC_GUARD(scalar);
+    RB_GC_GUARD(wanted);
     return found;
-}
-
-/*
- * call-seq: Internal.select_messages(bytes, start, size, codec, steps, max_looks) -> String
- *
- * Returns the bytes of the messages of which a condition is true. The steps are those of a Path of one filter, whose @
- * is the message. Raises a DecodeError for bytes that are no messages.
- */
-static VALUE
-rb_internal_select_messages(int argc, VALUE *argv, VALUE self)
-{
-    VALUE chosen = rb_str_buf_new(0);
-    stream_search s;
-
-    rb_check_arity(argc, 6, 6);
-    search_init(&s, argv);
-    if (!mp_program_filter(&s.program)) rb_raise(rb_eTypeError, "these are not the steps of one filter");
-    while (s.at < s.end) {
-        size_t start = s.at;
-
-        if (true_of_next_p(&s)) {
-            rb_str_cat(chosen, RSTRING_PTR(s.bytes) + start, (long)(s.at - start));
-        }
-    }
-    search_end(&s);
-    return chosen;
 }
 
 void
 Init_manypack_stream_search(void)
 {
-    MP_DEFINE_INTERNAL("select_messages", rb_internal_select_messages, -1);
     MP_DEFINE_INTERNAL("search_bytes", rb_internal_search_bytes, -1);
     MP_DEFINE_INTERNAL("search_messages", rb_internal_search_messages, -1);
 }

@@ -5,13 +5,14 @@
  *
  *     tally = Tally.new
  *     tally.add(bytes, start, size)   # whole messages
- *     tally.heads                     # => how often each of the 256 head bytes occurs
+ *     tally.counts                    # => how often each of the 256 head bytes occurs, and so on
  *     tally.nodes                     # => [[node around it, kind of the key, key, bytes], ...]
  */
 #include "base/error.h"
 #include "base/options.h"
 #include "core/utf8.h"
 #include "core/wire.h"
+#include "terminal/part.h"
 
 enum {
     NODES_MAX = 1000,   /* paths; all others are counted as [*] */
@@ -46,7 +47,7 @@ typedef struct {
 } frame;
 
 typedef struct {
-    uint64_t messages, size;
+    uint64_t size;          /* bytes of whole messages */
     uint64_t heads[256], depths[DEPTH_MAX], sizes[65]; /* sizes: by the bits of a message's size */
     uint32_t count;         /* nodes; the first is the message */
     uint32_t other;         /* the node for all paths without a node of their own; 0 if there is none yet */
@@ -241,7 +242,6 @@ add_message(tally *t, const uint8_t **p, const uint8_t *end)
         }
         while (depth && !frames[depth - 1].left) depth--;
     } while (depth);
-    t->messages++;
     t->size += (uint64_t)(*p - start);
     t->depths[deepest]++;
     for (uint64_t size = (uint64_t)(*p - start), bits = 0;; size >>= 1, bits++) {
@@ -260,21 +260,15 @@ add_message(tally *t, const uint8_t **p, const uint8_t *end)
 static VALUE
 rb_tally_add(VALUE self, VALUE bytes, VALUE start, VALUE size)
 {
-    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), there;
-    const uint8_t *base, *p, *end;
     tally *t = tally_get(self);
+    mp_part part = mp_part_of(bytes, start, size);
+    const uint8_t *p = part.start;
 
-    StringValue(bytes);
-    there = (size_t)RSTRING_LEN(bytes);
-    if (from > there || length > there - from) rb_raise(rb_eRangeError, "no such part of the String");
-    bytes = rb_str_new_frozen(bytes);
-    base = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
-    end = p + length;
-    while (p < end) {
-        mp_status status = add_message(t, &p, end);
-        if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, end, 0));
+    while (p < part.end) {
+        mp_status status = add_message(t, &p, part.end);
+        if (status != MP_OK) mp_raise_status(status, mp_blame_of(part.start, p, part.end, 0));
     }
-    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(part.bytes);
     RB_GC_GUARD(self);
     return self;
 }
@@ -290,39 +284,20 @@ numbers(const uint64_t *from, long n)
     return array;
 }
 
-/* call-seq: tally.messages -> Integer */
+/*
+ * call-seq: tally.counts -> [heads, depths, sizes, bytes]
+ *
+ * How often each head byte occurs, how many messages there are of each depth, and of each number of bits in their size;
+ * and the bytes of whole messages.
+ */
 static VALUE
-rb_tally_messages(VALUE self)
+rb_tally_counts(VALUE self)
 {
-    return ULL2NUM(tally_get(self)->messages);
-}
+    const tally *t = tally_get(self);
+    VALUE heads = numbers(t->heads, 256), depths = numbers(t->depths, DEPTH_MAX), sizes = numbers(t->sizes, 65);
 
-/* call-seq: tally.bytes -> Integer */
-static VALUE
-rb_tally_bytes(VALUE self)
-{
-    return ULL2NUM(tally_get(self)->size);
-}
-
-/* call-seq: tally.heads -> Array: how often each head byte occurs */
-static VALUE
-rb_tally_heads(VALUE self)
-{
-    return numbers(tally_get(self)->heads, 256);
-}
-
-/* call-seq: tally.depths -> Array: number of messages by depth */
-static VALUE
-rb_tally_depths(VALUE self)
-{
-    return numbers(tally_get(self)->depths, DEPTH_MAX);
-}
-
-/* call-seq: tally.sizes -> Array: number of messages by the number of bits in their size */
-static VALUE
-rb_tally_sizes(VALUE self)
-{
-    return numbers(tally_get(self)->sizes, 65);
+    RB_GC_GUARD(self); /* the numbers lie in its slot */
+    return rb_ary_new_from_args(4, heads, depths, sizes, ULL2NUM(tally_get(self)->size));
 }
 
 /*
@@ -358,11 +333,7 @@ Init_manypack_tally(void)
     rb_undef_alloc_func(cTally);
     rb_define_singleton_method(cTally, "new", rb_tally_s_new, 0);
     rb_define_method(cTally, "add", rb_tally_add, 3);
-    rb_define_method(cTally, "messages", rb_tally_messages, 0);
-    rb_define_method(cTally, "bytes", rb_tally_bytes, 0);
-    rb_define_method(cTally, "heads", rb_tally_heads, 0);
-    rb_define_method(cTally, "depths", rb_tally_depths, 0);
-    rb_define_method(cTally, "sizes", rb_tally_sizes, 0);
+    rb_define_method(cTally, "counts", rb_tally_counts, 0);
     rb_define_method(cTally, "nodes", rb_tally_nodes, 0);
     rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("Tally")));
 }

@@ -183,6 +183,8 @@ module Manypack
         yield
       rescue Fault => e
         report(name, e)
+      ensure
+        output.flush
       end
 
       def report(name, fault)
@@ -191,6 +193,7 @@ module Manypack
 
       # The worst exit code counts.
       def fail_with(status, message)
+        output.flush
         @status = [@status, status].max
         Terminal.say(Visible.line(message))
       end

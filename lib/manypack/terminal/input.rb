@@ -191,16 +191,15 @@ module Manypack
         each_read { |messages| messages.at_once(many, &one) }
       end
 
-      # Yields Messages with one message after another. Raises Fault as each_read does.
-      #
-      # pause:: called before it waits for more, to write what has been kept back
-      def each_message(pause: nil, &block)
+      # Yields Messages with one message after another, at most that many of them. Raises Fault as each_read does.
+      def each_message(most = ALL, &block)
         return enum_for(:each_message) unless block
+        return if most.zero?
 
-        @pause = pause
-        split(1, ALL, false, &block)
-      ensure
-        pause&.call
+        split(1, ALL, false) do |message|
+          yield message
+          break if (most -= 1).zero?
+        end
       end
 
       # Checks everything without keeping it, and returns the number of messages and of bytes. Raises Fault as
@@ -288,7 +287,7 @@ module Manypack
 
             Messages.new(*part, splitter.index - part[3]).guard(&block)
           end
-          @pause&.call
+          Output.stdout.flush # before it waits for more
         end
         part = taken(splitter.rest) and raise fault(part)
       end

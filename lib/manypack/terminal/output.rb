@@ -13,6 +13,17 @@ module Manypack
         @io = io
         @io.binmode
         @io.sync = true
+        @kept = Pieces.new { |text| write(text) }
+      end
+
+      # Writes short text together with what follows. Input and Command call flush: when the input may be silent, at the
+      # end of it, and before an error.
+      def keep(text)
+        @kept.write(text)
+      end
+
+      def flush
+        @kept.flush
       end
 
       # Writes whole messages or lines. Raises ClosedPipe if nobody reads them any more.

@@ -65,18 +65,12 @@ module Manypack
 
       # Shows messages one by one if only unpacking can find an error, so that all messages before the error are shown.
       def show(input)
-        return if @most&.zero?
-        return show_one_by_one(input) if @most || @format == "ruby"
-        return @found.each_batch(input) { |packed| print(packed) } if @found
-
-        input.each_read { |messages| write(messages) }
-      end
-
-      def show_one_by_one(input)
-        count = 0
-        input.each_message do |message|
-          @found ? print(@found.in_one(message)) : write(message)
-          break if (count += 1) == @most
+        if @most || @format == "ruby"
+          input.each_message(*@most) { |message| @found ? print(@found.in_one(message)) : write(message) }
+        elsif @found
+          @found.each_batch(input) { |packed| print(packed) }
+        else
+          input.each_read { |messages| write(messages) }
         end
       end
 

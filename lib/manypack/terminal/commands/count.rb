@@ -56,10 +56,8 @@ module Manypack
 
       # Yields numbers of messages.
       def count_chosen(input)
-        one = ->(message) { yield 1 if @selection.match?(message.to_s) }
-        return input.each_message(&one) unless @selection.batched?
-
-        input.each_batch(->(messages) { yield Input.count(@selection.chosen(messages)) }, &one)
+        many = ->(messages) { yield Input.count(@selection.chosen(messages)) }
+        input.each_batch(many) { |message| yield 1 if @selection.match?(message.to_s) }
       end
     end
   end

@@ -14,6 +14,9 @@ module Manypack
         curl -s https://example.com/feed | manypack diff yesterday.msgpack -
       TEXT
 
+      TEXT = Path.const_get(:Text)
+      private_constant :TEXT
+
       private
 
       def options(parser)
@@ -27,14 +30,12 @@ module Manypack
 
       def work
         @printer = Printer.new("json")
-        @place = Place.new
         each_input(@paths.first(1)) do |one|
           each_input(@paths.last(1)) { |two| catch(:stop) { compare(one, two) } }
         end
       end
 
       def compare(*inputs)
-        @lines = +""
         streams = inputs.map(&:each_message)
         (0..).each do |index|
           messages = inputs.zip(streams).map { |input, stream| stop_at_fault(input) { following(stream) } }
@@ -43,15 +44,12 @@ module Manypack
           compare_messages(index, inputs.zip(messages)) unless same_bytes?(messages)
           break if @quiet && @status != FINE
         end
-      ensure
-        flush
       end
 
       # Reports the fault by the name of the file that has it.
       def stop_at_fault(input)
         yield
       rescue Fault => e
-        flush
         report(input.name, e)
         throw :stop
       end
@@ -86,18 +84,20 @@ module Manypack
         @status = [@status, INVALID].max
         throw :enough if @quiet
 
-        @lines << Colors.paint("message #{index}", :cyan) << "\n" unless @shown
+        output.keep("#{Colors.paint("message #{index}", :cyan)}\n") unless @shown
         @shown = true
-        place = @place.text(steps)
-        left.each { |value| @lines << Colors.paint("- #{place}: #{json(value)}", :red) << "\n" }
-        right.each { |value| @lines << Colors.paint("+ #{place}: #{json(value)}", :green) << "\n" }
-        flush if @lines.bytesize > Input::READ_BYTES
+        place = "$#{steps.map { |step| step_text(step) }.join}"
+        left.each { |value| output.keep("#{Colors.paint("- #{place}: #{json(value)}", :red)}\n") }
+        right.each { |value| output.keep("#{Colors.paint("+ #{place}: #{json(value)}", :green)}\n") }
       end
 
-      # There can be more lines than the messages have bytes.
-      def flush
-        output.write(@lines) unless @lines.empty?
-        @lines.clear
+      # Returns what a Path reads, or the JSON of a key for which a Path has no step.
+      def step_text(step)
+        case step
+        when String then TEXT.step(TEXT.text_of(step))
+        when Integer, Float, true, false, nil then step.is_a?(Float) && step.nan? ? "[#{json(step)}]" : TEXT.step(step)
+        else "[#{json(step.is_a?(Difference::Bin) ? step.bytes : step)}]"
+        end
       end
 
       def json(value)

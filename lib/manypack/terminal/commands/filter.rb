@@ -120,36 +120,15 @@ module Manypack
       private_constant :PRINT_TO_STDERR
 
       def select(input)
-        @chosen = "".b
-        return select_in_batches(input) if @selection.batched? && !@block
+        return input.each_message { |message| select_one(message) } if @block
 
-        input.each_message(pause: -> { write_chosen }) { |message| select_one(message) }
-      end
-
-      def select_in_batches(input)
-        many = lambda do |messages|
-          @chosen << @selection.chosen(messages)
-          write_chosen
-        end
+        many = ->(messages) { output.keep(@selection.chosen(messages)) }
         input.each_batch(many) { |message| select_one(message) }
-      ensure
-        write_chosen
       end
 
       def select_one(message)
         bytes = message.to_s
-        return unless @selection.match?(bytes)
-
-        @chosen << (@block ? result_of(message) : bytes)
-        write_chosen if @chosen.bytesize > Input::READ_BYTES
-      end
-
-      # Messages are kept until a whole read has been searched.
-      def write_chosen
-        return if @chosen.empty?
-
-        output.write(@chosen)
-        @chosen.clear
+        output.keep(@block ? result_of(message) : bytes) if @selection.match?(bytes)
       end
 
       def result_of(message)

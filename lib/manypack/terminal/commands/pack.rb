@@ -19,9 +19,6 @@ module Manypack
       FORMATS = %w[jsonl json yaml csv].freeze
       BY_NAME = {".jsonl" => "jsonl", ".ndjson" => "jsonl", ".yaml" => "yaml", ".yml" => "yaml", ".csv" => "csv"}.freeze
 
-      # How many bytes are written at once.
-      PIECE_BYTES = 1 << 16
-
       private
 
       def writes_messages?
@@ -39,12 +36,7 @@ module Manypack
       end
 
       def work
-        @packed = +"".b
-        each_input do |input|
-          input.with_io { |io| pack(@format || format_of(input.name), io) }
-        ensure
-          flush
-        end
+        each_input { |input| input.with_io { |io| pack(@format || format_of(input.name), io) } }
       end
 
       def pack(format, io)
@@ -62,10 +54,7 @@ module Manypack
 
       # The texts that a read brings are written at once.
       def json(io, lines)
-        JSONDocuments.new(io, lines: lines) do |packed|
-          @packed << packed
-          flush
-        end.read
+        JSONDocuments.new(io, lines: lines) { |packed| output.write(packed) }.read
       end
 
       def yaml(io)
@@ -198,22 +187,17 @@ module Manypack
         raise UsageError, "pack: CSV needs the gem csv: gem install csv, or gem \"csv\" in your Gemfile"
       end
 
-      def flush
-        output.write(@packed) unless @packed.empty?
-        @packed.clear
-      end
-
-      # The block returns packed bytes. An error is a Fault of the line.
+      # The block returns packed bytes, which are written: a reader may wait for them. An error is a Fault of the line.
       def at(number)
-        @packed << yield
-      rescue FromYAML::Invalid, ClosedPipe
+        packed = yield
+      rescue FromYAML::Invalid
         raise
       rescue SystemStackError
         raise Fault.new(number, "nested too deep")
       rescue StandardError => e
         raise Fault.of_line(e, number)
       else
-        flush # a reader may wait for it
+        output.write(packed)
       end
     end
   end

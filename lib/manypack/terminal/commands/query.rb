@@ -72,7 +72,7 @@ module Manypack
       def work
         @columns = Rows.columns(@path, @header) if rows? && !@with_path
         @writer = rows? ? rows : Printer.new(@format || "json")
-        each_input { |input| show(input) unless @most&.zero? }
+        each_input { |input| show(input) }
       end
 
       def rows?
@@ -87,45 +87,22 @@ module Manypack
         return if text.empty?
 
         output.write(@writer.header) if @header
-        output.write(text)
+        @most ? output.keep(text) : output.write(text)
       end
 
       def show(input)
         @found = Found.new(@path, looks, with_path: @with_path, grouped: @columns ? :rows : rows?,
                                          max_bytes: @max_bytes)
-        return show_one_by_one(input) if @most
-        return show_of_many_cores(input) if many_cores?
-
-        @found.each_batch(input) { |packed, messages| each_text(packed, messages) { |text| emit(text) } }
+        show_text = ->(packed, messages) { each_text(packed, messages) { |text| emit(text) } }
+        if @most then input.each_message(@most) { |message| @found.in_batch(message, &show_text) }
+        elsif many_cores? then ManyCores.new(@found, @jobs, &method(:each_text)).each_piece(input) { |text| emit(text) }
+        else @found.each_batch(input, &show_text)
+        end
       end
 
       # Rows whose columns the first map names are made in one process.
       def many_cores?
         @jobs && @jobs > 1 && Process.respond_to?(:fork) && (!rows? || !@columns.nil?)
-      end
-
-      # Keeps text until a whole read has been searched.
-      def show_one_by_one(input)
-        count = 0
-        kept = "".b
-        input.each_message(pause: -> { write_kept(kept) }) do |message|
-          @found.in_batch(message) { |packed, one| each_text(packed, one) { |text| keep(text, kept) } }
-          break if (count += 1) == @most
-        end
-      end
-
-      def keep(text, kept)
-        kept << text.b
-        write_kept(kept) if kept.bytesize > Input::READ_BYTES
-      end
-
-      def write_kept(kept)
-        emit(kept)
-        kept.clear
-      end
-
-      def show_of_many_cores(input)
-        ManyCores.new(@found, @jobs, &method(:each_text)).each_piece(input) { |text| emit(text) }
       end
 
       # Yields the text of what was found in messages. Some errors, such as an invalid timestamp, are found only here:

@@ -30,11 +30,7 @@ module Manypack
       def work
         definition = Definition.new(@root || "Message")
         each_input do |input|
-          input.each_message.with_index do |message, i|
-            break if i == @most
-
-            message.guard { definition.add(message.to_s) }
-          end
+          input.each_message(*@most) { |message| message.guard { definition.add(message.to_s) } }
         end
         output.write(definition.to_s) unless definition.empty? && @status != FINE
       end

@@ -44,42 +44,25 @@ module Manypack
 
         @to_skip = @skip.to_i
         @count = @bytes = 0
-        @kept = "".b
         catch(:enough) { each_selected(input) { |message| take(message) } }
-      ensure
-        write_kept
       end
 
       def each_selected(input, &block)
-        return each_one(input, &block) unless @selection&.batched?
+        return input.each_message(&block) unless @selection
 
         many = lambda do |messages|
           chosen = @selection.chosen(messages)
           Input::Messages.new(chosen, 0, chosen.bytesize, messages.index, messages.offset, messages.count).each(&block)
-          write_kept
         end
         input.each_batch(many) { |message| yield message if @selection.match?(message.to_s) }
-      end
-
-      def each_one(input)
-        input.each_message(pause: -> { write_kept }) do |message|
-          yield message if !@selection || @selection.match?(message.to_s)
-        end
       end
 
       def take(message)
         return if (@to_skip -= 1) >= 0
 
         throw :enough if (@bytes += message.size) > (@most_bytes || @bytes)
-        @kept << message.to_s
-        write_kept if @kept.bytesize > Input::READ_BYTES
+        output.keep(message.to_s)
         throw :enough if (@count += 1) == @most
-      end
-
-      # Messages are kept until a whole read has been looked through.
-      def write_kept
-        output.write(@kept) unless @kept.nil? || @kept.empty?
-        @kept&.clear
       end
     end
   end

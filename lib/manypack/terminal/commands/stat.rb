@@ -41,26 +41,25 @@ module Manypack
       end
 
       def text(name)
-        "#{name}: #{counted(@tally.messages, "message")}, #{counted(@tally.bytes, "byte")}\n" +
-          table("types", types) + table("bytes by path", paths) +
-          table("depth", depths) + table("size", sizes)
+        heads, depths, sizes, bytes = @tally.counts
+        "#{name}: #{counted(depths.sum, "message")}, #{counted(bytes, "byte")}\n" +
+          table("types", types(heads)) + table("bytes by path", depths.sum.zero? ? [] : paths(@tally.nodes)) +
+          table("depth", rows(depths)) + table("size", by_size(sizes))
       end
 
-      def depths
-        @tally.depths.each_with_index.filter_map { |number, depth| [depth, number] if number.positive? }
+      # Returns what each number counts, and the number, if that is not 0.
+      def rows(numbers)
+        numbers.each_with_index.filter_map { |number, i| [i, number] if number.positive? }
       end
 
-      def types
+      def types(heads)
         counts = Hash.new(0)
-        @tally.heads.each_with_index { |number, byte| counts[HeadLine::TYPES[byte]] += number if number.positive? }
+        rows(heads).each { |byte, number| counts[HeadLine::TYPES[byte]] += number }
         counts.sort_by { |type, number| [-number, type] }
       end
 
       # Counts for each path everything below it, too: a path comes after the one around it.
-      def paths
-        nodes = @tally.nodes
-        return [] if @tally.messages.zero?
-
+      def paths(nodes)
         nodes.drop(1).reverse_each { |around, _, _, bytes| nodes[around][3] += bytes }
         rows = nodes.each_with_index.max_by(@shown || 20) { |(_, _, _, bytes), i| [bytes, -depth(nodes, i), -i] }
         rows.map { |node, i| [Path.of(*steps(nodes, i)).to_s, node[3]] }
@@ -93,8 +92,7 @@ module Manypack
       end
 
       # Leaves no gap between the smallest and the largest size.
-      def sizes
-        counts = @tally.sizes
+      def by_size(counts)
         first = counts.index(&:positive?) or return []
         (first..counts.rindex(&:positive?)).map { |bits| ["#{1 << bits - 1} to #{(1 << bits) - 1}", counts[bits]] }
       end

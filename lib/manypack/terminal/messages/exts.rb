@@ -38,7 +38,7 @@ module Manypack
 
       # Returns the options that reading all messages takes, as Ruby code.
       def options
-        depth = @tally.depths.rindex(&:positive?).to_i
+        depth = @tally.counts[1].rindex(&:positive?).to_i
         options = depth > USUAL_DEPTH ? ["max_depth: #{depth}"] : []
         options << "timestamp: true" if times?
         options << "allow_unknown_ext: true" if @others.positive? || hidden.positive? || (@times.positive? && !times?)
@@ -49,7 +49,7 @@ module Manypack
 
       # Returns the number of exts that type_of has not seen.
       def hidden
-        HEADS.sum { |byte| @tally.heads[byte] } - @times - @others
+        @tally.counts.first.values_at(*HEADS).sum - @times - @others
       end
     end
   end

@@ -9,7 +9,7 @@ module Manypack
 
       # Returns what --where means: a condition about a message, or PATH or PATH=VALUE.
       def self.where(text, looks)
-        PathText.condition?(text) ? Condition.new(text, looks) : new(text, looks)
+        new(text, looks, condition: PathText.condition?(text))
       end
 
       # The path, or nil for a condition.
@@ -19,8 +19,11 @@ module Manypack
       # path.
       #
       # looks:: has the Codec by which it looks
-      def initialize(text, looks)
+      # condition:: true for a condition as it stands in a filter of a path, whose @ is the message
+      def initialize(text, looks, condition: false)
         @looks = looks
+        return @steps = Ractor.make_shareable(PARSER.new(text).filter_steps) if condition
+
         @path, value = parse(text)
         @packed = value && FromJSON.pack(json(value))
       rescue ::RangeError
@@ -29,49 +32,32 @@ module Manypack
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
       def match?(bytes)
-        @path.to_a(@looks.codec.view(bytes)).any? { |found| @packed ? Input::TIMES.pack(found) == @packed : found }
+        !in_part(bytes, 0, bytes.bytesize).empty?
       end
 
-      # Returns the messages that match, packed. Only if batched?. Raises a DecodeError.
+      # Returns the messages that match, packed. Raises a DecodeError.
       def chosen(messages)
-        Internal.search_messages(messages.bytes, messages.start, messages.size, @looks.codec, @path.steps,
-                                 @path.max_looks, @packed)
-      end
-
-      # Returns true if many messages can be searched at once: without a value, or for a scalar.
-      def batched?
-        !@packed&.match?(/\A[\x80-\x9f\xc7-\xc9\xd4-\xd8\xdc-\xdf]/n)
-      end
-
-      # A condition as it stands in a filter of a path, whose @ is the message. Answers as a Selection does.
-      class Condition
-        def initialize(text, looks)
-          @looks = looks
-          @steps = Ractor.make_shareable(PARSER.new(text).filter_steps)
-        end
-
-        def path; end
-
-        def match?(bytes)
-          !select(bytes, 0, bytes.bytesize).empty?
-        end
-
-        def chosen(messages)
-          select(messages.bytes, messages.start, messages.size)
-        end
-
-        def batched?
-          true
-        end
-
-        private
-
-        def select(bytes, start, size)
-          Internal.select_messages(bytes, start, size, @looks.codec, @steps, Path::MAX_LOOKS)
-        end
+        in_part(messages.bytes, messages.start, messages.size)
       end
 
       private
+
+      # A packed array, map or ext, which the extension does not compare with what it finds.
+      COMPOUND = /\A[\x80-\x9f\xc7-\xc9\xd4-\xd8\xdc-\xdf]/n
+      private_constant :COMPOUND
+
+      def in_part(bytes, start, size)
+        return with_compound(bytes.byteslice(start, size)) if @packed&.match?(COMPOUND)
+
+        Internal.search_messages(bytes, start, size, @looks.codec, @steps || @path.steps,
+                                 @path&.max_looks || Path::MAX_LOOKS, @steps ? true : @packed)
+      end
+
+      def with_compound(bytes)
+        Manypack.split(bytes, codec: @looks.codec).select do |message|
+          @path.to_a(@looks.codec.view(message)).any? { |found| Input::TIMES.pack(found) == @packed }
+        end.join
+      end
 
       # Splits at the first = outside of brackets.
       def parse(text)

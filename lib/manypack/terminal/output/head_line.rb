@@ -14,6 +14,9 @@ module Manypack
       TYPES = Array.new(256) { |byte| FIRST[FIRST.keys.select { |first| first <= byte }.last] }.freeze
       private_constant :FIRST
 
+      # How many bytes of a text are shown.
+      SHOWN = 60
+
       def initialize
         marks = Array.new(256) { |byte| Colors.paint(format("%02x", byte), :dim) }
         types = TYPES.map { |type| type && Colors.paint(type, :cyan) }
@@ -22,12 +25,27 @@ module Manypack
 
       # Yields the lines of messages, some at a time. Raises a DecodeError after the lines before it.
       def each_piece(bytes, start, size, offset, &block)
-        Internal.head_lines(bytes, start, size, offset, @words, HeadText, &block)
+        Internal.head_lines(bytes, start, size, offset, @words, self, &block)
       end
 
       # Yields the path and the lines of the object at a byte of a message that starts at +offset+.
       def at(byte, bytes, offset, &block)
-        Internal.head_lines_at(bytes, byte, offset, @words, HeadText, &block)
+        Internal.head_lines_at(bytes, byte, offset, @words, self, &block)
+      end
+
+      # Returns the first bytes of a str, at most SHOWN, as they are shown. cut:: true if there are more
+      def text(bytes, cut)
+        shown = bytes.dup.force_encoding(Encoding::UTF_8)
+        shown = shown.scrub("") if cut # it may end inside a character
+        "#{Visible.line(shown.inspect)}#{"..." if cut}"
+      end
+
+      # Returns the text of a key that is a bin: often text that an old library packed so. Returns nil for other bytes.
+      def key(bytes)
+        whole = bytes.dup.force_encoding(Encoding::UTF_8)
+        return if whole.empty? || !whole.valid_encoding? || whole.match?(HIDDEN)
+
+        text(bytes.byteslice(0, SHOWN), bytes.bytesize > SHOWN)
       end
     end
   end
