@@ -172,22 +172,13 @@ module Manypack
 
       def bracket
         skip("[")
-        selectors = []
-        loop do
-          space
-          selectors << selector
-          return selectors if closed?
-        end
-      end
-
-      # Takes what follows a selector: the end of the brackets, or a comma.
-      def closed?
+        space
+        selectors = [selector]
+        selectors << selector while take(COMMA)
         space
         expected("the rest of the key is missing: it was too long for an error") if next?("...]")
-        return true if skip("]")
-
-        skip(",") or expected("expected ]")
-        false
+        skip("]") or expected("expected ]")
+        selectors
       end
 
       def selector
@@ -412,13 +403,11 @@ module Manypack
       end
 
       def arguments(function)
-        found = []
-        return found if next?(")")
+        return [] if next?(")")
 
-        loop do
-          found << argument(function.takes[found.size])
-          return found unless take(COMMA)
-        end
+        found = [argument(function.takes[0])]
+        found << argument(function.takes[found.size]) while take(COMMA)
+        found
       end
 
       def argument(type)
