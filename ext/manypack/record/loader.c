@@ -2,7 +2,6 @@
 #include "record/loader.h"
 
 #include "core/find.h"
-#include "unpack/ext.h"
 
 static void
 make_places(mp_loader *l)
@@ -55,7 +54,6 @@ mp_loader_enclose(mp_loader *l, mp_outer outer)
 void
 mp_loader_end(mp_loader *l)
 {
-    mp_ext_keep_unpacker(&l->d);
     mp_decoder_cleanup(&l->d);
     if (MP_UNLIKELY(l->memory != 0)) ALLOCV_END(l->memory);
     RB_GC_GUARD(l->d.source);

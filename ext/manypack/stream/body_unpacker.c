@@ -2,7 +2,6 @@
 #include "stream/body_unpacker.h"
 
 #include "base/error.h"
-#include "caches/ractor.h"
 #include "stream/unpacker_object.h"
 
 /* True if an Unpacker whose body has ended is idle, and user code has left no trace on the object. */
@@ -23,15 +22,44 @@ body_unpacker_new(VALUE klass)
     return self;
 }
 
-VALUE
-mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                     size_t offset, const mp_outer *outer)
+/* Takes a spare Unpacker for a body, or makes one. */
+static VALUE
+take_spare(mp_spares *spares, VALUE klass)
 {
-    VALUE klass = mp_class_of(&mp_cUnpacker, codec->options.of_gem);
-    VALUE self = used && body_reusable_p(used, klass) ? used : body_unpacker_new(klass);
+    VALUE self = spares->body;
+    mp_stream_more *more;
+
+    if (MP_UNLIKELY(!self)) return body_unpacker_new(klass);
+    more = ((const mp_stream *)mp_typed_data(self))->more;
+    spares->body = more->next;
+    spares->bodies--;
+    more->next = 0;
+    return MP_LIKELY(body_reusable_p(self, klass)) ? self : body_unpacker_new(klass);
+}
+
+/* How many Unpackers for bodies are kept. They may be nested in each other. */
+enum { SPARE_BODIES = 8 };
+
+/* Keeps an Unpacker whose body has ended. */
+static void
+keep_spare(mp_spares *spares, VALUE self, mp_stream *u)
+{
+    u->piece.str = 0;
+    if (spares->bodies == SPARE_BODIES) return;
+    mp_stream_set_aside(u);
+    if (spares->body) RB_OBJ_WRITE(self, &u->more->next, spares->body);
+    spares->body = self;
+    spares->bodies++;
+}
+
+VALUE
+mp_unpacker_for_body(mp_decoder *d, const mp_type *type, VALUE source, size_t at, size_t n, size_t offset,
+                     const mp_outer *outer)
+{
+    VALUE self = take_spare(&mp_decoder_ractor(d)->spares, mp_class_of(&mp_cUnpacker, d->codec->options.of_gem));
     mp_stream *u = mp_typed_data(self);
 
-    mp_unpacker_set_codec(self, codec);
+    mp_unpacker_set_codec(self, d->codec);
     mp_stream_restart(u);
     u->body = true;
     u->more->bodies++;
@@ -40,13 +68,13 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
     u->origin = offset;
     u->piece.at = at;
     u->piece.len = n;
-    if (u->piece.str != source) RB_OBJ_WRITE(self, &u->piece.str, source);
+    RB_OBJ_WRITE(self, &u->piece.str, source);
     u->open = true;
     return self;
 }
 
 uint64_t
-mp_unpacker_end_body(VALUE self, const mp_decoder *outer)
+mp_unpacker_end_body(VALUE self, mp_decoder *outer)
 {
     mp_stream *u = mp_stream_get(self);
     mp_stream_more *more = u->more;
@@ -60,6 +88,7 @@ mp_unpacker_end_body(VALUE self, const mp_decoder *outer)
     }
     if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin, mp_decoder_message(outer));
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin, mp_decoder_message(outer));
+    keep_spare(&mp_decoder_ractor(outer)->spares, self, u);
     return more->outer.objects;
 }
 
@@ -87,23 +116,4 @@ mp_unpacker_count_in_body(VALUE self, uint64_t number, uint64_t objects)
     mp_stream_more *more = mp_unpacker_checked(self)->more;
 
     if (more->bodies == number) more->outer.objects += objects;
-}
-
-/* How many Unpackers for bodies nested in each other are kept. */
-enum { SPARE_BODIES = 8 };
-
-void
-mp_unpacker_keep_for_bodies(VALUE self)
-{
-    VALUE one = self;
-    int count;
-
-    for (count = 1; one; count++) {
-        mp_stream *u = mp_typed_data(one);
-        u->piece.str = 0;
-        mp_stream_set_aside(u);
-        if (count == SPARE_BODIES) u->more->d.inner = 0;
-        one = u->more->d.inner;
-    }
-    mp_ractor_current()->spares.body = self;
 }

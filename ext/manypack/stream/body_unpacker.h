@@ -6,16 +6,16 @@
 
 /*
  * Makes an Unpacker for the body of an ext; it can only read and skip. The body is n bytes, at index `at` of a frozen
- * String and at `offset` in the whole input. `used` is an Unpacker to reuse, whose body has ended, or 0.
+ * String and at `offset` in the whole input. d is the decoder of the ext.
  */
-VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                           size_t offset, const mp_outer *outer);
+VALUE mp_unpacker_for_body(mp_decoder *d, const mp_type *type, VALUE source, size_t at, size_t n, size_t offset,
+                           const mp_outer *outer);
 
 /*
  * Ends the body: every use of the Unpacker raises until it gets another body. Returns the number of objects of the
  * message so far. outer is the decoder of the ext. MalformedFormatError unless the body was read to its end.
  */
-uint64_t mp_unpacker_end_body(VALUE self, const mp_decoder *outer);
+uint64_t mp_unpacker_end_body(VALUE self, mp_decoder *outer);
 
 /* The body of an ext, for a Record, which loads its bytes. */
 typedef struct {
@@ -33,8 +33,5 @@ mp_body mp_unpacker_take_body(VALUE self);
 
 /* Adds to the body's count of objects, unless the Unpacker has moved on to a body with another number. */
 void mp_unpacker_count_in_body(VALUE self, uint64_t number, uint64_t objects);
-
-/* Keeps an Unpacker whose body has ended as the Ractor's spare, with some of its Unpackers for nested bodies. */
-void mp_unpacker_keep_for_bodies(VALUE self);
 
 #endif

@@ -24,45 +24,12 @@ mp_stream_get(VALUE self)
     return u;
 }
 
-/* True unless a program has redefined eql? of a core class, the only user code that can run in a plain read. */
-static bool
-eql_is_rubys_p(void)
-{
-    const VALUE classes[] = {rb_cString,   rb_cSymbol,    rb_cInteger,   rb_cFloat,
-                             rb_cNilClass, rb_cTrueClass, rb_cFalseClass};
-    const ID eql = rb_intern("eql?");
-    size_t i;
-
-    for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-        if (!rb_method_basic_definition_p(classes[i], eql)) return false;
-    }
-    return true;
-}
-
-/* Ends a plain read that NoMemoryError interrupted. It has consumed nothing, so the next read repeats it. */
-static void
-end_abandoned_read(mp_stream *u)
-{
-    if (!u->plainly || !eql_is_rubys_p()) return;
-    u->running = u->plainly = false;
-    if (u->buffer) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
-    mp_stream_at_object(u);
-}
-
-bool
-mp_stream_running_p(mp_stream *u)
-{
-    if (MP_LIKELY(!u->running)) return false;
-    end_abandoned_read(u);
-    return u->running;
-}
-
 void
 mp_stream_check_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (mp_stream_running_p(u) || mp_stream_buffer_closed_p(u)) mp_stream_raise_in_use(u);
+    if (u->running || mp_stream_buffer_closed_p(u)) mp_stream_raise_in_use(u);
 }
 
 void
@@ -76,7 +43,7 @@ mp_stream_raise_in_use(const mp_stream *u)
 static void
 check_idle(VALUE self)
 {
-    if (mp_stream_running_p(mp_typed_data(self))) mp_raise_in_use("Unpacker");
+    if (((const mp_stream *)mp_typed_data(self))->running) mp_raise_in_use("Unpacker");
 }
 
 /*
@@ -327,18 +294,18 @@ walk_object_bytes(const mp_stream *u, const uint8_t *p, const uint8_t *end)
 
 /* Appends the first n bytes of the Buffer to the slice. */
 static void
-slice_append(mp_stream *u, size_t n)
+slice_append(VALUE self, mp_stream *u, size_t n)
 {
     mp_chunk chunk = mp_stream_first_chunk(u);
     VALUE source = chunk.str, *slice = &u->more->slice;
 
-    if (!*slice) RB_OBJ_WRITE(u->more->d.holder, slice, mp_binary_of_size(n));
+    if (!*slice) RB_OBJ_WRITE(self, slice, mp_binary_of_size(n));
     rb_str_cat(*slice, (const char *)mp_chunk_bytes(&chunk), (long)n);
     RB_GC_GUARD(source); /* otherwise compaction may move it */
 }
 
 bool
-mp_stream_skip(mp_stream *u)
+mp_stream_skip(VALUE self, mp_stream *u)
 {
     for (;;) {
         mp_blame here = mp_stream_front(u);
@@ -358,7 +325,7 @@ mp_stream_skip(mp_stream *u)
         passed = (size_t)(p - here.start);
         if (u->position == MP_IN_SLICED && passed) {
             u->position_unknown = true; /* in case of NoMemoryError: the walk is ahead of the bytes */
-            slice_append(u, passed);
+            slice_append(self, u, passed);
             u->position_unknown = false;
         }
         mp_stream_consume(u, passed);

@@ -27,10 +27,11 @@ typedef struct {
     VALUE slice;        /* the bytes of the current message so far, a String; 0 without any */
     VALUE eof;          /* the EOFError that the io raised at its end; 0 or nil if it raised none */
     VALUE refusing;     /* a body's Buffer, which refuses all use; 0 until user code asks for it */
+    VALUE next;         /* the next spare Unpacker for bodies; 0 without one */
     size_t message;     /* offset of the object that is being read */
     size_t broken_off;  /* origin + 1 if the input ended inside an object with nothing consumed; else 0 */
     mp_outer outer;     /* the containers around the body; its `objects` keeps counting */
-    mp_decoder d;       /* between calls its value stack is in a block if an object is unfinished, else empty */
+    mp_decoder d;       /* of an unfinished object; its value stack is in a block. Without one that stack is empty */
     mp_walk walk;
     uint64_t *left;     /* memory of the walk: */
     size_t places;      /* this many numbers */
@@ -57,7 +58,6 @@ typedef struct {
     mp_position position;
     bool open;             /* between initialize, or the start of a body, and the end of the body */
     bool running;          /* a method that reads is at work */
-    bool plainly;          /* running without rb_ensure: NoMemoryError leaves it set */
     bool position_unknown; /* the error that is being raised will become sticky_error */
     bool fed;              /* piece was used for fed bytes: later bytes need a Buffer */
     bool body;             /* over the body of an ext of body_type */
@@ -96,9 +96,6 @@ mp_stream_as(const mp_stream *u)
  * end of the body.
  */
 mp_stream *mp_stream_get(VALUE self);
-
-/* True while a method that reads is at work. Ends a plain read that NoMemoryError has left running. */
-bool mp_stream_running_p(mp_stream *u);
 
 /* Raises the RuntimeError of mp_stream_for_read: the Unpacker or its Buffer is in use, or the Buffer is TORN. */
 NORETURN(void mp_stream_raise_in_use(const mp_stream *u));
@@ -189,9 +186,9 @@ void mp_stream_skip_rest(mp_stream *u, const mp_tree *tree, const VALUE *values,
 
 /*
  * Continues skipping to the end of the object. False if the bytes end first. In MP_IN_SLICED, collects the bytes in
- * slice; d.holder must be the Unpacker. The stream must be grown.
+ * slice. The stream must be grown.
  */
-bool mp_stream_skip(mp_stream *u);
+bool mp_stream_skip(VALUE self, mp_stream *u);
 
 /*
  * The bytes of the first chunk. The pointers are valid until the Buffer changes or anything allocates, because

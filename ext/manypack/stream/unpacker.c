@@ -659,7 +659,7 @@ rb_unpacker_reset(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (mp_stream_running_p(u) || u->body) mp_stream_raise_in_use(u);
+    if (u->running || u->body) mp_stream_raise_in_use(u);
     if (u->buffer) mp_buffer_clear(u->buffer); /* the Buffer may be TORN */
     u->piece = (mp_piece){.str = 0};
     mp_stream_restart(u);

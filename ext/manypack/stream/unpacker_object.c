@@ -9,7 +9,7 @@ more_mark(const mp_stream_more *more)
     if (more->slice) rb_gc_mark_movable(more->slice);
     if (more->eof) rb_gc_mark_movable(more->eof);
     if (more->refusing) rb_gc_mark_movable(more->refusing);
-    if (more->d.inner) rb_gc_mark_movable(more->d.inner);
+    if (more->next) rb_gc_mark_movable(more->next);
     if (more->d.stack.owner) rb_gc_mark(more->d.stack.owner);
 }
 
@@ -32,7 +32,7 @@ more_compact(mp_stream_more *more)
     if (more->slice) more->slice = rb_gc_location(more->slice);
     if (more->eof) more->eof = rb_gc_location(more->eof);
     if (more->refusing) more->refusing = rb_gc_location(more->refusing);
-    if (more->d.inner) more->d.inner = rb_gc_location(more->d.inner);
+    if (more->next) more->next = rb_gc_location(more->next);
 }
 
 static void

@@ -31,12 +31,9 @@ typedef struct {
     bool at_work;
     bool decoding;
     bool yielding;        /* each is running, perhaps its block */
-    bool plain;           /* read_plain is at work */
-    bool begun;           /* read_plain has begun the object */
-    mp_kind kind;         /* kind of the container whose header is read */
-    uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
-    mp_decoder first;     /* of read_plain */
+    mp_kind kind;         /* kind of the container whose header is read */
+    mp_decoder d;         /* of the object that is being read */
     mp_value_words words; /* first memory of the decoder's value stack */
 } run;
 
@@ -44,12 +41,11 @@ typedef struct {
 static void
 run_enter(run *r)
 {
-    mp_stream_more *more;
+    mp_stream *u = r->u = mp_stream_for_read(r->self);
+    VALUE error = mp_stream_sticky_error(u);
 
-    r->u = mp_stream_for_read(r->self);
-    more = mp_stream_grown(r->u);
-    if (MP_UNLIKELY(more->sticky_error != 0)) rb_exc_raise(more->sticky_error);
-    r->u->running = true;
+    if (MP_UNLIKELY(error != 0)) rb_exc_raise(error);
+    u->running = true;
     r->at_work = true;
 }
 
@@ -61,32 +57,17 @@ run_leave(run *r)
     r->at_work = false;
 }
 
-/* Saves the decoder's state until more bytes arrive, perhaps in another call. */
+/* Sets up the decoder for the object at the front. */
 static void
-suspend(run *r)
-{
-    mp_stream *u = r->u;
-    mp_decoder *d = &u->more->d;
-
-    if (!d->tree.depth) return; /* outside of all containers there is no state */
-    if (!d->stack.owner) {
-        u->position_unknown = true; /* in case of NoMemoryError: the values are lost */
-        mp_value_stack_move(&d->stack, d->tree.count, d->tree.count + 62);
-        u->position_unknown = false;
-        RB_OBJ_WRITTEN(r->self, Qundef, d->stack.owner);
-    }
-    u->position = MP_IN_OBJECT;
-}
-
-/* Initializes a decoder for the object at the front. */
-static void
-begin_object(run *r, mp_decoder *d)
+begin_object(run *r)
 {
     const mp_stream *u = r->u;
+    mp_decoder *d = &r->d;
 
     mp_decoder_init(d, &u->codec, &r->words);
     d->source_own = true;
     if (u->body) {
+        d->in_body = true;
         d->outer_depth = u->more->outer.depth;
         d->outer_keys = u->more->outer.keys;
         d->max_depth = u->more->outer.max_depth;
@@ -95,39 +76,46 @@ begin_object(run *r, mp_decoder *d)
     if (u->body) d->tree.objects += u->more->outer.objects;
 }
 
-/* Prepares the decoder to start or continue: sets everything that it cannot keep from call to call. */
+/* Takes the decoder of a partly read object back, and sets everything that it cannot keep from call to call. */
 static void
 resume(run *r)
 {
-    mp_stream *u = r->u;
-    mp_decoder *d = &u->more->d;
-    VALUE inner = d->inner;
+    r->d = r->u->more->d;
+    r->d.codec = &r->u->codec;
+    r->d.ractor = mp_ractor_current();
+    r->d.stack_enough = false;
+}
 
-    if (u->position == MP_IN_OBJECT) {
-        d->codec = &u->codec;
-        d->holder = r->self; /* again: compaction may have moved it */
-        d->ractor = mp_ractor_current();
-        d->stack_enough = false;
-        return;
+/* Saves the decoder's state until more bytes arrive, perhaps in another call. */
+static void
+suspend(run *r)
+{
+    mp_stream *u = r->u;
+    mp_decoder *d = &r->d;
+
+    if (!d->tree.depth) return; /* outside of all containers there is no state */
+    if (!d->stack.owner) {
+        u->position_unknown = true; /* in case of NoMemoryError: the values are lost */
+        mp_value_stack_move(&d->stack, d->tree.count, d->tree.count + 62);
+        u->position_unknown = false;
     }
-    begin_object(r, d);
-    d->holder = r->self;
-    d->inner = inner;
-    u->more->message = u->origin;
+    u->more->d = *d;
+    RB_OBJ_WRITTEN(r->self, Qundef, d->stack.owner);
+    u->position = MP_IN_OBJECT;
 }
 
 /* Decodes from the first chunk and drops the decoded bytes. Qundef if the object does not end in this chunk. */
 static VALUE
-decode_front(run *r)
+decode_front(run *r, uint64_t *need)
 {
     mp_stream *u = r->u;
-    mp_decoder *d = &u->more->d;
+    mp_decoder *d = &r->d;
     mp_chunk chunk = mp_stream_first_chunk(u);
-    size_t allowed = u->codec.options.max_bytes - (u->origin - u->more->message);
-    VALUE source = chunk.str, obj;
+    size_t allowed = u->codec.options.max_bytes - (u->origin - d->message);
+    VALUE source = chunk.str, obj = Qundef;
 
+    *need = 1;
     r->capped = chunk.len > allowed;
-    r->need = 1;
     if (!chunk.len) return Qundef;
     r->decoding = true;
     buffer_take(u);
@@ -136,80 +124,60 @@ decode_front(run *r)
     d->before = chunk.at;
     obj = mp_decode_on(d);
     mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended */
+    if (obj == Qundef) {
+        mp_stream_grown(u);
+        *need = mp_object_need(d->at, d->end);
+    }
     buffer_release(u);
     r->decoding = false;
-    if (obj == Qundef) r->need = mp_object_need(d->at, d->end);
     mp_stream_consume(u, mp_decoder_detach(d));
     RB_GC_GUARD(source); /* otherwise compaction may move it */
     return obj;
 }
 
-/* Reads the bytes that the decoder needs. False if the input ends first. */
+/* Reads the bytes that the decoder needs to continue. False if it shall not continue, or if the input ends first. */
 static bool
-need_there(const run *r)
-{
-    const mp_stream *u = r->u;
-    const mp_decoder *d = &u->more->d;
-    uint64_t object = r->need;
-
-    if (mp_stream_reads_exactly_p(u)) object += mp_tree_missing(&d->tree, d->stack.values);
-    return mp_stream_bytes_there(r->u, r->need, object);
-}
-
-/* Called when the object is complete and its bytes are consumed. Returns the object. */
-static VALUE
-object_read(run *r, VALUE obj)
+need_there(run *r, uint64_t need)
 {
     mp_stream *u = r->u;
+    uint64_t object = need;
 
-    mp_decoder_cleanup(&u->more->d);
-    mp_stream_at_object(u);
-    u->more->outer.objects = u->body ? u->more->d.tree.objects : 0;
-    mp_stream_check_max_bytes(u, 0, true);
-    return obj;
-}
-
-/* Continues reading a partly read object. Qundef if the bytes end inside it. */
-static VALUE
-read_on(run *r)
-{
-    mp_stream *u = r->u;
-    VALUE obj;
-
-    do {
-        if (MP_UNLIKELY(r->need && r->capped)) {
-            /* Past max_bytes: skip the rest. mp_stream_check_max_bytes raises at the end of the object or the input. */
-            mp_stream_skip_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_FAILED);
-            mp_stream_skip(u);
-            return Qundef;
-        }
-        if (r->need) {
-            suspend(r); /* first, because reading from the io can raise or never return */
-            if (!need_there(r)) return Qundef;
-        }
-        obj = decode_front(r);
-    } while (obj == Qundef);
-    return object_read(r, obj);
+    mp_stream_grown(u)->message = r->d.message;
+    if (MP_UNLIKELY(r->capped)) {
+        /* Past max_bytes: skip the rest. mp_stream_check_max_bytes raises at the end of the object or the input. */
+        mp_stream_skip_rest(u, &r->d.tree, r->d.stack.values, MP_IN_FAILED);
+        mp_stream_skip(r->self, u);
+        return false;
+    }
+    suspend(r); /* first, because reading from the io can raise or never return */
+    if (mp_stream_reads_exactly_p(u)) object += mp_tree_missing(&r->d.tree, r->d.stack.values);
+    return mp_stream_bytes_there(u, need, object);
 }
 
 /* Reads the next object. Qundef if the bytes end before or inside it. */
 static VALUE
 read_object(run *r)
 {
+    mp_stream *u = r->u;
+    uint64_t need;
     VALUE obj;
 
-    if (mp_stream_passing_p(r->u) && !mp_stream_skip(r->u)) return Qundef;
-    resume(r);
-    obj = decode_front(r);
-    return obj == Qundef ? read_on(r) : object_read(r, obj);
+    if (mp_stream_passing_p(u) && !mp_stream_skip(r->self, u)) return Qundef;
+    if (u->position == MP_IN_OBJECT) resume(r);
+    else begin_object(r);
+    while ((obj = decode_front(r, &need)) == Qundef) {
+        if (!need_there(r, need)) return Qundef;
+    }
+    mp_decoder_cleanup(&r->d);
+    mp_stream_at_object(u);
+    if (u->body) u->more->outer.objects = r->d.tree.objects;
+    return obj;
 }
 
 static VALUE
 read_body(void *arg)
 {
-    run *r = arg;
-
-    return r->begun ? read_on(r) : read_object(r);
+    return read_object(arg);
 }
 
 /* --- one message, as its bytes ----------------------------------------------------------------------- */
@@ -218,13 +186,12 @@ read_body(void *arg)
 static VALUE
 slice_object(run *r)
 {
-    mp_stream *u = r->u;
+    mp_stream *u = r->u; /* grown, because it has `as` */
     VALUE bytes;
 
-    if (mp_stream_passing_p(u) && !mp_stream_skip(u)) return Qundef;
+    if (mp_stream_passing_p(u) && !mp_stream_skip(r->self, u)) return Qundef;
     if (u->position == MP_AT_OBJECT) mp_stream_begin_skip(u, MP_IN_SLICED);
-    u->more->d.holder = r->self;
-    if (!mp_stream_skip(u)) return Qundef;
+    if (!mp_stream_skip(r->self, u)) return Qundef;
     bytes = u->more->slice;
     u->more->slice = 0;
     return rb_obj_freeze(bytes);
@@ -275,9 +242,11 @@ message_loaded(const mp_stream *u, VALUE bytes)
 static VALUE
 skip_body(void *arg)
 {
-    mp_stream *u = ((run *)arg)->u;
+    const run *r = arg;
+    mp_stream *u = r->u;
 
-    if (u->position == MP_IN_FAILED && !mp_stream_skip(u)) return Qundef;
+    mp_stream_grown(u);
+    if (u->position == MP_IN_FAILED && !mp_stream_skip(r->self, u)) return Qundef;
     if (u->position == MP_IN_OBJECT) {
         mp_stream_skip_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
@@ -286,7 +255,7 @@ skip_body(void *arg)
         u->more->slice = 0;
         u->position = MP_IN_SKIPPED;
     }
-    return mp_stream_skip(u) ? Qnil : Qundef;
+    return mp_stream_skip(r->self, u) ? Qnil : Qundef;
 }
 
 static VALUE
@@ -311,17 +280,28 @@ stick(run *r)
     RB_OBJ_WRITE(r->self, &r->u->more->sticky_error, error);
 }
 
+/* True if there was no memory to decode the object, and nothing has changed: the next read decodes it again. */
+static bool
+repeats_p(const run *r)
+{
+    return r->decoding && r->u->position == MP_AT_OBJECT && !r->d.may_call &&
+           rb_obj_is_kind_of(rb_errinfo(), rb_eNoMemError);
+}
+
 /*
  * After an error: reading continues after the whole top-level object that failed or, if its end is unknown, the error
- * sticks.
+ * sticks. Without memory to note that, nothing has been consumed, and the next read starts with the same object.
  */
 static void
 after_error(run *r)
 {
     mp_stream *u = r->u;
-    mp_decoder *d = &u->more->d;
+    mp_decoder *d = &r->d;
 
-    if (!r->decoding && !u->position_unknown) return;
+    if (u->position == MP_IN_SKIPPED && u->origin == u->more->message) mp_stream_at_object(u); /* nothing was skipped */
+    if ((!r->decoding && !u->position_unknown) || repeats_p(r)) return;
+    mp_stream_grown(u);
+    if (r->decoding) u->more->message = d->message;
     stick(r); /* first: it stays if there is no memory to skip the rest */
     if (r->decoding && d->committed) {
         mp_stream_consume(u, mp_decoder_detach(d));
@@ -333,31 +313,6 @@ after_error(run *r)
     }
 }
 
-/* Moves the decoder of read_plain into the stream, so that read_body can continue the object. */
-static void
-keep_first(run *r)
-{
-    mp_stream_more *more = mp_stream_grown(r->u);
-    mp_decoder d = r->first;
-
-    d.holder = r->self;
-    d.inner = more->d.inner;
-    more->d = d;
-    more->message = r->u->origin;
-    if (d.stack.owner) RB_OBJ_WRITTEN(r->self, Qundef, d.stack.owner);
-}
-
-/* The same after an error in a plain read of each. */
-static void
-plain_read_failed(run *r)
-{
-    r->u->running = r->u->plainly = false;
-    buffer_release(r->u);
-    keep_first(r);
-    r->decoding = true;
-    after_error(r);
-}
-
 static VALUE
 run_ensure(VALUE arg)
 {
@@ -365,17 +320,10 @@ run_ensure(VALUE arg)
     mp_stream *u = r->u;
 
     if (r->yielding) u->more->yields--;
-    if (MP_UNLIKELY(r->plain)) {
-        plain_read_failed(r);
-        return Qnil;
-    }
     if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    if (u->buffer && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) {
-        buffer_release(u);
-        r->decoding = true;
-    }
+    if (r->decoding && u->buffer && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) buffer_release(u);
     after_error(r);
     return Qnil;
 }
@@ -385,7 +333,7 @@ run_init(run *r, VALUE self, VALUE (*body)(void *))
 {
     r->self = self;
     r->body = body;
-    r->at_work = r->decoding = r->yielding = r->plain = r->begun = false;
+    r->at_work = r->decoding = r->yielding = false;
 }
 
 static VALUE
@@ -424,95 +372,6 @@ run_whole_with(VALUE self, VALUE (*body)(void *))
     return run_whole(&r);
 }
 
-/* True if the next object is not begun, will be built (no `as`), and has no limits to check. */
-MP_INLINE bool
-read_plainly_p(const mp_stream *u)
-{
-    return u->position == MP_AT_OBJECT && !u->codec.options.limited &&
-           (!u->more || (!u->more->sticky_error && !u->more->as));
-}
-
-/*
- * True if the previous object that needed a decoder called user code. The next one probably does, too, as bodies of one
- * ext type are alike, and a plain decoder would have to stop at that.
- */
-MP_INLINE bool
-user_code_expected_p(const mp_stream *u)
-{
-    return u->more && u->more->d.stack_enough;
-}
-
-/*
- * Reads the object at the start of a chunk without rb_ensure, which would take as long as reading a short object. That
- * is safe with a plain decoder, which stops before it calls user code or raises. Qundef if it stopped, or if the chunk
- * ends inside the object.
- *
- * One kind of user code remains: if two keys of different classes have similar hashes, Ruby calls eql?, which a program
- * may have redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it in use if it raises.
- * NoMemoryError, too, leaves the Unpacker in use, until mp_stream_for_read sees that no redefined eql? can be running.
- */
-static VALUE
-read_plain(run *r, const mp_chunk *chunk)
-{
-    mp_stream *u = r->u;
-    mp_decoder *d = &r->first;
-    VALUE source = chunk->str, obj;
-
-    begin_object(r, d);
-    d->plain = true;
-    mp_decoder_source(d, source, mp_chunk_bytes(chunk), chunk->len);
-    u->running = u->plainly = r->plain = true;
-    buffer_take(u);
-    obj = mp_decode_on(d);
-    buffer_release(u);
-    u->running = u->plainly = r->plain = false;
-    if (MP_UNLIKELY(obj == Qundef)) {
-        r->need = d->stopped ? 0 : mp_object_need(d->at, d->end);
-        keep_first(r);
-        d = &u->more->d;
-    }
-    if (u->body) u->more->outer.objects = d->tree.objects;
-    mp_stream_consume(u, mp_decoder_detach(d));
-    RB_GC_GUARD(source);
-    return obj;
-}
-
-/* Reads the next object if read_plain can. Otherwise returns Qundef, and read_body must read it or finish it. */
-static VALUE
-read_plain_first(run *r)
-{
-    mp_stream *u = r->u;
-    mp_chunk chunk = mp_stream_first_chunk(u);
-    VALUE obj;
-
-    r->begun = false;
-    if (MP_UNLIKELY(!chunk.len) || !read_plainly_p(u) || user_code_expected_p(u) ||
-        chunk.len > u->codec.options.max_bytes) {
-        return Qundef;
-    }
-    obj = read_plain(r, &chunk);
-    if (MP_LIKELY(obj != Qundef)) {
-        mp_decoder_cleanup(&r->first);
-        return obj;
-    }
-    u->more->d.plain = r->capped = false;
-    r->begun = true;
-    return Qundef;
-}
-
-/* Reads the next object. The caller has checked that the Unpacker may be read. */
-static VALUE
-read_next(VALUE self, mp_stream *u)
-{
-    run r;
-    VALUE obj;
-
-    run_init(&r, self, read_body);
-    r.u = u;
-    obj = read_plain_first(&r);
-    return MP_LIKELY(obj != Qundef) ? obj : run_whole(&r);
-}
-
 /*
  * Sets *chunk to the chunk that starts with the next object, for the fast paths below, which need no decoder and no
  * rb_ensure. False without bytes, inside an object, or if there are limits to check.
@@ -521,38 +380,11 @@ MP_INLINE bool
 chunk_at_hand(const mp_stream *u, mp_chunk *chunk)
 {
     *chunk = mp_stream_first_chunk(u);
-    return chunk->len && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes;
+    return chunk->len && u->position == MP_AT_OBJECT && !u->codec.options.limited &&
+           (!u->more || (!u->more->sticky_error && !u->more->as)) && chunk->len <= u->codec.options.max_bytes;
 }
 
-/*
- * Reads from a StringIO, for the fast paths below. The Unpacker need not be marked as running: a StringIO runs no user
- * code, and if it raises, nothing has changed. But a program may have redefined its read.
- */
-static MP_NOINLINE void
-read_string_io(VALUE self, mp_stream *u)
-{
-    mp_io_bytes read;
-
-    if (!u->buffer || mp_buffer_get(u->buffer)->way != MP_BY_STRING_IO) return;
-    if (u->position != MP_AT_OBJECT || mp_stream_sticky_error(u)) return;
-    read = mp_buffer_read_io(u->buffer, 1);
-    if (NIL_P(read.bytes)) return;
-    mp_stream_for_read(self);
-    mp_buffer_for_change(u->buffer);
-    mp_buffer_feed_read(u->buffer, read);
-}
-
-/* The stream for a method that reads, with bytes in its Buffer if a StringIO has some. */
-MP_INLINE mp_stream *
-stream_with_bytes(VALUE self)
-{
-    mp_stream *u = mp_stream_for_read(self);
-
-    if (MP_UNLIKELY(!mp_stream_size(u))) read_string_io(self, u);
-    return u;
-}
-
-/* Reads a short, complete object, as handlers often do. Qundef: take the slow path. */
+/* Fast path (calls/feed_each) for a short, complete object. Qundef: take the slow path, as for containers. */
 MP_INLINE VALUE
 read_short(mp_stream *u)
 {
@@ -563,37 +395,11 @@ read_short(mp_stream *u)
     if (!chunk_at_hand(u, &chunk)) return Qundef;
     source = chunk.str;
     start = p = mp_chunk_bytes(&chunk);
+    if (MP_WIRE[*p].kind == MP_MAP || MP_WIRE[*p].kind == MP_ARRAY) return Qundef;
     obj = mp_fixint_p(*p) ? INT2FIX((int8_t)*p++) : mp_decode_short(&u->codec.options, &p, start + chunk.len);
     if (obj == Qundef) return Qundef;
     mp_stream_consume(u, (size_t)(p - start));
     RB_GC_GUARD(source);
-    return obj;
-}
-
-/* Keeps the Unpackers that a read used for ext bodies, so that the next read of any Unpacker reuses them. */
-static void
-keep_inner(mp_stream *u)
-{
-    VALUE inner = u->more ? u->more->d.inner : 0;
-
-    if (MP_LIKELY(!inner) || u->body) return;
-    u->more->d.inner = 0;
-    mp_unpacker_keep_for_bodies(inner);
-}
-
-/* The slow path of mp_unpacker_read. */
-static MP_NOINLINE VALUE
-read_long(VALUE self, mp_stream *u)
-{
-    VALUE obj = Qundef;
-
-    if (MP_UNLIKELY(mp_stream_as(u) != 0)) return message_loaded(u, run_whole_with(self, slice_body));
-    if (!mp_stream_size(u)) {
-        read_string_io(self, u);
-        obj = read_short(u);
-    }
-    if (obj == Qundef) obj = read_next(self, u);
-    keep_inner(u);
     return obj;
 }
 
@@ -602,36 +408,23 @@ mp_unpacker_read(VALUE self, mp_stream *u)
 {
     VALUE obj = read_short(u);
 
-    if (MP_UNLIKELY(obj == Qundef)) obj = read_long(self, u);
-    RB_GC_GUARD(self);
-    return obj;
-}
-
-/* True if there are no bytes left, and no io that could have more: a StringIO has just been read. */
-MP_INLINE bool
-at_end_p(const mp_stream *u)
-{
-    if (u->position != MP_AT_OBJECT || u->body || mp_stream_sticky_error(u) || mp_stream_size(u)) return false;
-    return !u->buffer || NIL_P(mp_buffer_get(u->buffer)->io) || mp_buffer_get(u->buffer)->way == MP_BY_STRING_IO;
+    if (MP_LIKELY(obj != Qundef)) return obj;
+    if (MP_UNLIKELY(mp_stream_as(u) != 0)) return message_loaded(u, run_whole_with(self, slice_body));
+    return run_whole_with(self, read_body);
 }
 
 /* Reads the next object or message of each. Qundef if the bytes end before or inside it. */
 static VALUE
 next_for_each(run *r)
 {
-    VALUE obj;
+    const bool loads = r->u->more->as != 0;
+    VALUE obj = read_short(r->u);
 
-    if (MP_LIKELY(!r->u->more->as)) {
-        if (MP_UNLIKELY(!mp_stream_size(r->u))) read_string_io(r->self, r->u);
-        obj = read_short(r->u);
-        if (obj == Qundef) obj = read_plain_first(r);
-        if (MP_LIKELY(obj != Qundef)) return obj;
-        if (!r->begun && at_end_p(r->u)) return Qundef;
-    }
+    if (obj != Qundef) return obj;
     run_enter(r);
-    obj = MP_UNLIKELY(r->u->more->as != 0) ? slice_object(r) : read_body(r);
+    obj = MP_UNLIKELY(loads) ? slice_object(r) : read_object(r);
     run_leave(r);
-    return obj != Qundef && MP_UNLIKELY(r->u->more->as != 0) ? message_loaded(r->u, obj) : obj;
+    return MP_UNLIKELY(loads) && obj != Qundef ? message_loaded(r->u, obj) : obj;
 }
 
 /* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
@@ -661,7 +454,6 @@ mp_unpacker_each(VALUE self, bool strict)
     mp_stream_grown(r.u); /* now, because run_ensure must not allocate */
     rb_ensure(each_body, (VALUE)&r, run_ensure, (VALUE)&r);
     u = mp_stream_get(self);
-    keep_inner(u);
     if (strict && mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
     RB_GC_GUARD(self);
 }
@@ -711,16 +503,16 @@ skip_in_chunk(mp_stream *u)
 void
 mp_unpacker_skip(VALUE self)
 {
-    if (!skip_in_chunk(stream_with_bytes(self))) run_whole_with(self, skip_body);
+    if (!skip_in_chunk(mp_stream_for_read(self))) run_whole_with(self, skip_body);
     RB_GC_GUARD(self);
 }
 
 static VALUE
 skip_failed_body(void *arg)
 {
-    mp_stream *u = ((run *)arg)->u;
+    const run *r = arg;
 
-    if (u->position == MP_IN_FAILED) mp_stream_skip(u);
+    if (r->u->position == MP_IN_FAILED) mp_stream_skip(r->self, r->u);
     return Qnil;
 }
 
@@ -734,12 +526,14 @@ mp_unpacker_skip_failed(VALUE self)
 
 /* Brings the complete head of the next object to the front of the Buffer. False if the input ends first. */
 static bool
-head_there(mp_stream *u)
+head_there(const run *r)
 {
+    mp_stream *u = r->u;
     uint64_t need;
     mp_blame here;
 
-    if (mp_stream_passing_p(u) && !mp_stream_skip(u)) return false;
+    mp_stream_grown(u);
+    if (mp_stream_passing_p(u) && !mp_stream_skip(r->self, u)) return false;
     if (u->position == MP_IN_OBJECT || u->position == MP_IN_SLICED) {
         rb_raise(rb_eRuntimeError, "an object was partly read: read continues it, skip and reset discard it");
     }
@@ -760,7 +554,7 @@ header_body(void *arg)
     mp_head head;
     mp_status status;
 
-    if (!head_there(u)) return Qundef;
+    if (!head_there(r)) return Qundef;
     blame = mp_stream_front(u);
     status = mp_head_read(blame.at, blame.end, &head);
     if (status == MP_OK && head.kind != r->kind) {
@@ -788,7 +582,7 @@ head_at_hand(const mp_stream *u, mp_wire_row *row)
 VALUE
 mp_unpacker_read_header(VALUE self, mp_kind kind)
 {
-    mp_stream *u = stream_with_bytes(self);
+    mp_stream *u = mp_stream_for_read(self);
     mp_wire_row row;
     const uint8_t *head = head_at_hand(u, &row);
     uint32_t n;
@@ -808,18 +602,18 @@ mp_unpacker_read_header(VALUE self, mp_kind kind)
 static VALUE
 skip_nil_body(void *arg)
 {
-    mp_stream *u = ((run *)arg)->u;
+    const run *r = arg;
 
-    if (!head_there(u)) return Qundef;
-    if (MP_WIRE[*mp_stream_front(u).at].kind != MP_NIL) return Qfalse;
-    mp_stream_consume(u, 1);
+    if (!head_there(r)) return Qundef;
+    if (MP_WIRE[*mp_stream_front(r->u).at].kind != MP_NIL) return Qfalse;
+    mp_stream_consume(r->u, 1);
     return Qtrue;
 }
 
 VALUE
 mp_unpacker_skip_nil(VALUE self)
 {
-    mp_stream *u = stream_with_bytes(self);
+    mp_stream *u = mp_stream_for_read(self);
     mp_wire_row row;
 
     if (!head_at_hand(u, &row)) return run_whole_with(self, skip_nil_body);
@@ -834,7 +628,7 @@ end_body(void *arg)
 {
     mp_stream *u = ((run *)arg)->u;
 
-    u->more->message = u->origin;
+    mp_stream_grown(u)->message = u->origin;
     return mp_stream_bytes_there(u, 1, 1) ? Qfalse : Qtrue;
 }
 

@@ -176,18 +176,7 @@ typedef enum {
     DECODED,   /* the object is complete, and p is after it */
     PASSED,    /* p is after a key or after the head of a container */
     TRUNCATED, /* the object at p is incomplete */
-    STOPPED,   /* the decoder is plain, and may not decode the object at p */
 } outcome;
-
-/*
- * True if the decoder must stop here: a plain decoder stops before it calls user code or raises. When plain is false
- * again, it continues with this object.
- */
-MP_INLINE bool
-stops_p(const mp_decoder *d, const loop *l)
-{
-    return l->resumable && d->plain;
-}
 
 /* Stores the state of the loop in the decoder, so that decoding can continue at `at`. */
 MP_INLINE void
@@ -233,16 +222,13 @@ shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding 
     return mp_payload_shared(d, l->p + row.head, n, encoding);
 }
 
-/*
- * The key for a str: a frozen String or a Symbol from the Ractor's cache. 0 if a plain decoder must stop, because the
- * str cannot become a Symbol.
- */
+/* The key for a str: a frozen String or a Symbol from the Ractor's cache. */
 MP_INLINE VALUE
 str_key(mp_decoder *d, const loop *l, const uint8_t *payload, uint32_t n)
 {
     VALUE key = mp_key_cache_fetch(&d->ractor->keys, payload, n, l->key_kind);
 
-    if (MP_LIKELY(key) || stops_p(d, l)) return key;
+    if (MP_LIKELY(key)) return key;
     commit(d, l, payload + n);
     mp_raise_malformed_symbol(payload, n, mp_decoder_offset(d, l->p), mp_decoder_message(d));
 }
@@ -261,7 +247,6 @@ str_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     }
     if (mp_left_key_p(l->left)) {
         *obj = str_key(d, l, payload, n);
-        if (MP_UNLIKELY(!*obj)) return STOPPED;
     } else if (MP_LIKELY(n < MP_SHARE_MIN) || !mp_payload_to_share_p(d, payload, n)) {
         *obj = mp_str_new(d, l->frozen, payload, n);
     } else {
@@ -302,7 +287,6 @@ ext_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 {
     uint32_t n;
 
-    if (stops_p(d, l)) return STOPPED;
     n = mp_row_ext_count(l->p, row);
     check_declared(d, l, MP_EXT, n);
     if (MP_UNLIKELY(!mp_payload_present_p(l->p + row.head, n, d->end))) return TRUNCATED;
@@ -317,15 +301,11 @@ ext_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 /*
  * Moves past a number. If it is a key, a Hash compares Bignums and Floats by eql?, which a program may have redefined.
  */
-MP_INLINE outcome
+MP_INLINE void
 number_passed(mp_decoder *d, loop *l, mp_wire_row row, VALUE number)
 {
-    if (MP_UNLIKELY(mp_left_key_p(l->left)) && !RB_SPECIAL_CONST_P(number)) {
-        if (stops_p(d, l)) return STOPPED;
-        l->p = mp_decoder_own_source(d, l->p);
-    }
+    if (MP_UNLIKELY(mp_left_key_p(l->left)) && !RB_SPECIAL_CONST_P(number)) l->p = mp_decoder_own_source(d, l->p);
     l->p += row.head;
-    return DECODED;
 }
 
 /* Raises if the NaN just before p is a map key or inside one: it is equal to no key, not even to itself. */
@@ -343,14 +323,10 @@ refuse_nan_key(mp_decoder *d, const loop *l, mp_wire_row row)
 MP_INLINE outcome
 float_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 {
-    outcome result;
-
     *obj = mp_float_new(d, mp_row_real(l->p, row));
-    /* Closing a map around this NaN checks its keys, which may raise. */
-    if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, l)) return STOPPED;
-    result = number_passed(d, l, row, *obj);
-    if (l->limited && result == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
-    return result;
+    number_passed(d, l, row, *obj);
+    if (l->limited && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
+    return DECODED;
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */
@@ -417,11 +393,10 @@ array_open(mp_decoder *d, loop *l, uint32_t n, VALUE *obj)
 }
 
 /* Pushes the frame for a container that is not empty. Its head is at p. */
-MP_INLINE outcome
+MP_INLINE void
 frame_push(mp_decoder *d, loop *l, bool map)
 {
     if (MP_UNLIKELY(l->depth + d->outer_depth >= d->tree.depth_limit)) {
-        if (stops_p(d, l)) return STOPPED;
         show_depth(d, l);
         mp_nesting_check_depth(d, l->p);
     }
@@ -430,7 +405,6 @@ frame_push(mp_decoder *d, loop *l, bool map)
     mp_frame_put(&l->values[l->count], l->left, l->base);
     l->depth++;
     l->base = l->count += MP_FRAME_WORDS;
-    return PASSED;
 }
 
 MP_INLINE outcome
@@ -440,7 +414,6 @@ container_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     uint32_t n;
 
     if (MP_UNLIKELY(mp_left_key_p(l->left))) {
-        if (stops_p(d, l)) return STOPPED;
         show_depth(d, l);
         l->p = own_key_source(d, l->p);
     }
@@ -451,7 +424,7 @@ container_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
         l->p += row.head;
         return DECODED;
     }
-    if (frame_push(d, l, map) == STOPPED) return STOPPED;
+    frame_push(d, l, map);
     l->p += row.head;
     if (!map) return array_open(d, l, n, obj);
     mp_decoder_ractor(d); /* sets d->ractor, which str_key does not check */
@@ -537,10 +510,12 @@ object_decode(mp_decoder *d, loop *l, VALUE *obj)
         return container_decode(d, l, row, obj);
       case MP_UINT:
         *obj = uint_of(l->options, l->p, row);
-        return number_passed(d, l, row, *obj);
+        number_passed(d, l, row, *obj);
+        return DECODED;
       case MP_INT:
         *obj = sint_of(l->options, l->p, row);
-        return number_passed(d, l, row, *obj);
+        number_passed(d, l, row, *obj);
+        return DECODED;
       case MP_FLOAT32:
       case MP_FLOAT64:
         return float_decode(d, l, row, obj);
@@ -561,7 +536,6 @@ object_decode(mp_decoder *d, loop *l, VALUE *obj)
         *obj = Qtrue;
         break;
       default:
-        if (stops_p(d, l)) return STOPPED;
         mp_decoder_raise(d, MP_E_BAD_HEAD, l->p);
     }
     l->p += row.head;
@@ -603,8 +577,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         }
     } while (result == DECODED || result == PASSED);
 
-    if (result == STOPPED) d->stopped = true;
-    else if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, l.p);
+    if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, l.p);
     commit(d, &l, l.p);
     return Qundef;
 }
@@ -700,7 +673,6 @@ decode_at(mp_decoder *d, VALUE source, size_t offset)
     mp_decoder_source(d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
     d->at += offset;
     obj = MP_UNLIKELY(d->codec->options.limited) ? decode_whole_limited(d) : decode_loop(d, false, false);
-    mp_ext_keep_unpacker(d);
     mp_decoder_cleanup(d);
     return obj;
 }

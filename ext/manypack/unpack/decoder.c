@@ -5,7 +5,6 @@ MP_NOINLINE void
 mp_decoder_grow_stack(mp_decoder *d, size_t count)
 {
     mp_value_stack_move(&d->stack, count, d->stack.capacity * 2);
-    if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->stack.owner);
 }
 
 const uint8_t *
@@ -27,7 +26,7 @@ mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
 mp_message
 mp_decoder_message(const mp_decoder *d)
 {
-    if (d->outer_depth && d->holder) return MP_NO_MESSAGE; /* in the body of an ext; a part of a Record has a message */
+    if (d->in_body) return MP_NO_MESSAGE;
     return mp_message_of(d->source, d->start, d->end, d->before, d->origin, d->message);
 }
 

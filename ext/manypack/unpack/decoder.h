@@ -17,16 +17,13 @@ typedef struct {
     size_t before;              /* bytes of the input before start in the source or block, if known */
     const mp_codec *codec;
     mp_ractor *ractor;          /* the state of the current Ractor; NULL until needed */
-    VALUE holder;               /* the object that contains this decoder; 0 if it is on the C stack */
-    VALUE inner;                /* an Unpacker to reuse for the next body; 0 without one */
     uint32_t outer_depth;       /* containers around the whole input; above 0 in the body of an ext */
     uint32_t outer_keys;        /* how many of these are map keys */
     uint32_t max_depth;
     bool source_own;            /* nobody else can change the source */
     bool stack_enough;          /* the C stack was large enough when this decoder called user code */
     bool committed;             /* decoding can continue after an error, from tree and at */
-    bool plain;                 /* stop before calling user code or raising anything except NoMemoryError */
-    bool stopped;               /* it stopped because it is plain, not because the bytes ended */
+    bool in_body;               /* the input is the body of an ext */
     bool may_call;              /* an ext or a rare key came, so building objects may run user code */
     uint64_t others;            /* objects that tree does not count: those around a part of a Record, and in exts */
     mp_tree tree;
@@ -50,13 +47,12 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
     d->start = d->end = d->at = NULL;
     d->codec = codec;
     d->ractor = NULL;
-    d->holder = d->inner = 0;
     d->outer_depth = d->outer_keys = 0;
     d->max_depth = mp_unpack_max_depth(&codec->options);
     d->source_own = false;
     d->stack_enough = false;
     d->committed = false;
-    d->plain = d->stopped = d->may_call = false;
+    d->in_body = d->may_call = false;
     d->others = 0;
     mp_value_stack_lend(&d->stack, words);
     mp_decoder_restart(d, 0);

@@ -81,19 +81,16 @@ outer_of_body(mp_decoder *d, const uint8_t *at)
     return outer;
 }
 
-/*
- * An Unpacker for a body. Reuses the previous body's Unpacker, and refers to the source, without a copy, if it is
- * frozen.
- */
+/* An Unpacker for a body. It refers to the source, without a copy, if that is frozen. */
 static VALUE
 body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const mp_outer *outer)
 {
-    VALUE source = d->source, used = mp_spare_take(d->inner ? &d->inner : &mp_decoder_ractor(d)->spares.body);
+    VALUE source = d->source;
     size_t at = 0;
 
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
     else source = rb_obj_freeze(rb_str_new((const char *)p, n));
-    return mp_unpacker_for_body(used, d->codec, type, source, at, n, mp_decoder_offset(d, p), outer);
+    return mp_unpacker_for_body(d, type, source, at, n, mp_decoder_offset(d, p), outer);
 }
 
 typedef struct {
@@ -170,8 +167,6 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         obj = call_handler_safely(&call);
         d->tree.objects = mp_unpacker_end_body(call.argument, d);
         d->others += d->tree.objects - outer.objects;
-        d->inner = call.argument;
-        if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
         if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise(d, MP_E_MAX_OBJECTS, at);
     }
     return sealed(d, obj);
@@ -191,10 +186,4 @@ mp_ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *a
         return mp_seal(options, rb_struct_new(mp_cExtensionValue, INT2FIX(id), payload));
     }
     mp_raise_unknown_ext(id, mp_decoder_offset(d, at), mp_decoder_message(d));
-}
-
-void
-mp_ext_keep_unpacker(mp_decoder *d)
-{
-    if (MP_UNLIKELY(d->inner != 0)) mp_unpacker_keep_for_bodies(d->inner);
 }

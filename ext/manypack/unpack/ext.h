@@ -10,7 +10,4 @@
  */
 VALUE mp_ext_new(mp_decoder *d, int type, const uint8_t *p, uint32_t n, const uint8_t *at);
 
-/* Keeps the Unpacker that read the bodies of this call, if any, for the next call. */
-void mp_ext_keep_unpacker(mp_decoder *d);
-
 #endif
