@@ -1,13 +1,6 @@
 /* Decides where a cache table puts its entries, when it grows, and which entry is replaced. */
 #include "caches/cache_table.h"
 
-/*
- * Every 64th hit on an entry that is not at its home moves that entry home: rarely enough that two keys of one map with
- * the same home seldom swap, often enough that the keys of a new document soon replace those of the previous one.
- * Without it, three alternating documents take 1.05 times the instructions.
- */
-enum { STRAYS_TO_MOVE = 64 };
-
 /* A table grows when it is more than a quarter full, so that most entries are at home. */
 enum { SIZE_PER_KEPT = 4 };
 
@@ -88,6 +81,10 @@ grow(mp_cache_table *table, const mp_cache_layout *layout)
     *table = grown;
 }
 
+/*
+ * If no way is free, the new entry takes its home, and what was there one of the other ways, whose entry is forgotten:
+ * so the keys of a new document do not have to live far from home because of the previous one's.
+ */
 void *
 mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry)
 {
@@ -98,32 +95,9 @@ mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const 
     if (memoryless_p(table) || (crowded && bits_of(table) < layout->max_bits)) grow(table, layout);
     home = layout->home(table, entry);
     place = free_way(table, layout, home);
-    if (!place) place = entry_at(table, layout, home ^ (table->kept % MP_CACHE_WAYS));
+    if (!place) {
+        place = entry_at(table, layout, home);
+        memcpy(entry_at(table, layout, home ^ (1 + table->kept % (MP_CACHE_WAYS - 1))), place, layout->entry_size);
+    }
     return memcpy(place, entry, layout->entry_size);
-}
-
-/* Moves a stray to its home. The entry that was there moves to a free way of its own home or is forgotten. */
-static void *
-bring_home(mp_cache_table *table, const mp_cache_layout *layout, void *home, void *stray)
-{
-    uint8_t evicted[MP_CACHE_ENTRY_MAX];
-    bool occupied = !free_p(home);
-    size_t its_home = occupied ? layout->home(table, home) : 0;
-    void *place;
-
-    memcpy(evicted, home, layout->entry_size);
-    memcpy(home, stray, layout->entry_size);
-    memset(stray, 0, layout->entry_size);
-    place = occupied ? free_way(table, layout, its_home) : NULL;
-    if (place) memcpy(place, evicted, layout->entry_size);
-    return home;
-}
-
-void *
-mp_cache_table_hit(mp_cache_table *table, const mp_cache_layout *layout, size_t home, size_t way)
-{
-    void *entry = entry_at(table, layout, home ^ way);
-
-    if (way == 0 || ++table->strays % STRAYS_TO_MOVE) return entry;
-    return bring_home(table, layout, entry_at(table, layout, home), entry);
 }

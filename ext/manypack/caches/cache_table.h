@@ -18,7 +18,6 @@ typedef struct {
     void *entries;  /* never NULL; each begins with a VALUE, which is 0 if the entry is free */
     unsigned kept;  /* entries added so far, including those that replaced another */
     uint8_t shift;  /* 64 - log2 of the number of entries */
-    uint8_t strays; /* hits away from home since the table last grew, modulo 256 */
 } mp_cache_table;
 
 /* The properties of one kind of table; static and constant. */
@@ -39,12 +38,6 @@ size_t mp_cache_table_memsize(const mp_cache_table *table, const mp_cache_layout
 
 /* Adds a copy of entry, which must not be in the table, and returns it. Replaces another entry if no way is free. */
 void *mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry);
-
-/*
- * Counts a hit on the entry at home ^ way and returns the entry. Once in a while it moves the entry home, where the
- * look-up is inline: otherwise the entries of earlier documents would keep the homes.
- */
-void *mp_cache_table_hit(mp_cache_table *table, const mp_cache_layout *layout, size_t home, size_t way);
 
 MP_INLINE size_t
 mp_cache_table_size(const mp_cache_table *table)

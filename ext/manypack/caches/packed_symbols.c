@@ -15,36 +15,25 @@ static const mp_cache_layout layout = {
 };
 
 size_t
-mp_packed_symbols_memsize(const mp_packed_symbols *cache)
+mp_packed_symbols_memsize(const mp_cache_table *cache)
 {
-    return mp_cache_table_memsize(&cache->table, &layout);
-}
-
-/* The entry of a Symbol in any of its places; NULL if it is not cached. */
-static const mp_packed_symbol *
-find(mp_packed_symbols *cache, VALUE symbol)
-{
-    const mp_packed_symbol *entries = cache->table.entries;
-    size_t home = mp_packed_symbols_home(cache, symbol), way;
-
-    for (way = 0; way < MP_CACHE_WAYS; way++) {
-        if (entries[home ^ way].symbol == symbol) return mp_cache_table_hit(&cache->table, &layout, home, way);
-    }
-    return NULL;
+    return mp_cache_table_memsize(cache, &layout);
 }
 
 MP_NOINLINE const mp_packed_symbol *
-mp_packed_symbols_search(mp_packed_symbols *cache, VALUE symbol, VALUE *name)
+mp_packed_symbols_search(mp_cache_table *cache, VALUE symbol, VALUE *name)
 {
-    const mp_packed_symbol *found = find(cache, symbol);
+    const mp_packed_symbol *entries = cache->entries;
+    size_t home = mp_cache_table_index(cache, symbol), way, n;
     mp_packed_symbol packed = {.symbol = symbol};
-    size_t n;
 
-    if (found) return found;
+    for (way = 1; way < MP_CACHE_WAYS; way++) {
+        if (entries[home ^ way].symbol == symbol) return &entries[home ^ way];
+    }
     *name = rb_sym2str(symbol);
     n = (size_t)RSTRING_LEN(*name);
     if (n > MP_FIXSTR_MAX || !mp_utf8_index_p(rb_enc_get_index(*name))) return NULL;
     if (rb_enc_str_coderange(*name) == ENC_CODERANGE_BROKEN) return NULL; /* US-ASCII with other bytes */
     mp_copy(mp_put_str_head(packed.bytes, (uint32_t)n, false), RSTRING_PTR(*name), n);
-    return mp_cache_table_keep(&cache->table, &layout, &packed);
+    return mp_cache_table_keep(cache, &layout, &packed);
 }

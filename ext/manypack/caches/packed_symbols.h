@@ -19,31 +19,20 @@ typedef struct {
     uint8_t bytes[MP_PACKED_SYMBOL_MAX];
 } mp_packed_symbol;
 
-typedef struct {
-    mp_cache_table table;
-} mp_packed_symbols;
-
 /* For the dsize of the object that holds the cache. */
-size_t mp_packed_symbols_memsize(const mp_packed_symbols *cache);
-
-/* The index of a Symbol's home. */
-MP_INLINE size_t
-mp_packed_symbols_home(const mp_packed_symbols *cache, VALUE symbol)
-{
-    return mp_cache_table_index(&cache->table, symbol);
-}
+size_t mp_packed_symbols_memsize(const mp_cache_table *cache);
 
 /* The slow path of mp_packed_symbols_find: searches all places. Adds a Symbol that is not there. */
-const mp_packed_symbol *mp_packed_symbols_search(mp_packed_symbols *cache, VALUE symbol, VALUE *name);
+const mp_packed_symbol *mp_packed_symbols_search(mp_cache_table *cache, VALUE symbol, VALUE *name);
 
 /*
  * The entry of a Symbol that is never collected, valid until the next look-up. If the Symbol cannot be cached, returns
  * NULL and sets *name to its name.
  */
 MP_INLINE const mp_packed_symbol *
-mp_packed_symbols_find(mp_packed_symbols *cache, VALUE symbol, VALUE *name)
+mp_packed_symbols_find(mp_cache_table *cache, VALUE symbol, VALUE *name)
 {
-    const mp_packed_symbol *entries = cache->table.entries, *home = &entries[mp_packed_symbols_home(cache, symbol)];
+    const mp_packed_symbol *entries = cache->entries, *home = &entries[mp_cache_table_index(cache, symbol)];
 
     return MP_LIKELY(home->symbol == symbol) ? home : mp_packed_symbols_search(cache, symbol, name);
 }

@@ -48,9 +48,9 @@ ractor_free(void *ptr)
 {
     mp_ractor *ractor = ptr;
 
-    mp_cache_table_free(&ractor->keys.table);
-    mp_cache_table_free(&ractor->values.table);
-    mp_cache_table_free(&ractor->symbols.table);
+    mp_cache_table_free(&ractor->keys);
+    mp_cache_table_free(&ractor->values);
+    mp_cache_table_free(&ractor->symbols);
     xfree(ractor->rows.rings);
     if (ractor->seldom) mp_trails_free(ractor->seldom->trails);
     xfree(ractor->seldom);
@@ -93,9 +93,9 @@ ractor_new(void)
     mp_ractor *ractor;
     VALUE self = TypedData_Make_Struct(cRactorState, mp_ractor, &ractor_type, ractor);
 
-    mp_string_cache_init(&ractor->keys);
-    mp_string_cache_init(&ractor->values);
-    mp_cache_table_init(&ractor->symbols.table);
+    mp_cache_table_init(&ractor->keys);
+    mp_cache_table_init(&ractor->values);
+    mp_cache_table_init(&ractor->symbols);
     rb_ractor_local_storage_value_set(ractor_key, self);
     return self;
 }

@@ -28,9 +28,9 @@ typedef struct {
 } mp_seldom;
 
 typedef struct {
-    mp_string_cache keys;
-    mp_string_cache values; /* with options that freeze Strings */
-    mp_packed_symbols symbols;
+    mp_cache_table keys;
+    mp_cache_table values;  /* with options that freeze Strings */
+    mp_cache_table symbols; /* packed */
     mp_hash_templates rows;
     mp_result_sizes results;
     mp_spares spares;

@@ -26,23 +26,10 @@ typedef struct {
     uint64_t rest;        /* length, kind, and up to 6 bytes from the middle; never 0 */
 } mp_string_entry;
 
-/*
- * Each hit on a value earns the room for one miss. Without credit, values bypass the cache for a while, so that unique
- * Strings pay almost nothing.
- */
-enum { MP_STRING_CREDIT_MAX = 64 };
-
-typedef struct {
-    mp_cache_table table;
-    int credit; /* of values: how many misses are left; if negative, how many Strings still bypass the cache */
-} mp_string_cache;
-
-void mp_string_cache_init(mp_string_cache *cache);
-
 /* For the dmark, the dcompact and the dsize of the object that holds the cache. */
-void mp_string_cache_mark(const mp_string_cache *cache);
-void mp_string_cache_compact(mp_string_cache *cache);
-size_t mp_string_cache_memsize(const mp_string_cache *cache);
+void mp_string_cache_mark(const mp_cache_table *cache);
+void mp_string_cache_compact(mp_cache_table *cache);
+size_t mp_string_cache_memsize(const mp_cache_table *cache);
 
 /* Makes the entry for 1 to 255 bytes, without its object. */
 MP_INLINE mp_string_entry
@@ -91,32 +78,19 @@ mp_string_near(const mp_cache_table *table, const uint8_t *p, size_t len, mp_str
     return 0;
 }
 
-/* The slow paths of the two functions below: search all places, and make missing objects. */
-VALUE mp_key_cache_search(mp_string_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
-VALUE mp_value_cache_search(mp_string_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
+/* The slow path of mp_string_cache_fetch: searches all places, and makes missing objects. */
+VALUE mp_string_cache_search(mp_cache_table *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
 /*
- * The key with the len bytes at p, from the cache or new. A String is frozen and shareable. 0 if the key shall be a
- * Symbol and the bytes are not UTF-8.
+ * The object for the len bytes at p, from the cache or new. A String is frozen; it is shareable, too, unless it is an
+ * MP_VALUE_FROZEN, which is interned. 0 if the bytes shall be a Symbol and are not UTF-8.
  */
 MP_INLINE VALUE
-mp_key_cache_fetch(mp_string_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+mp_string_cache_fetch(mp_cache_table *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
-    VALUE key = MP_LIKELY(len - 1 < MP_STRING_INLINE) ? mp_string_near(&cache->table, p, len, kind) : 0;
+    VALUE object = MP_LIKELY(len - 1 < MP_STRING_INLINE) ? mp_string_near(cache, p, len, kind) : 0;
 
-    return MP_LIKELY(key != 0) ? key : mp_key_cache_search(cache, p, len, kind);
-}
-
-/* The frozen String of the len bytes at p, from the cache or new: interned for the option freeze, else shareable. */
-MP_INLINE VALUE
-mp_value_cache_fetch(mp_string_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
-{
-    bool looks = len - 1 < MP_STRING_INLINE && cache->credit > 0;
-    VALUE value = MP_LIKELY(looks) ? mp_string_near(&cache->table, p, len, kind) : 0;
-
-    if (MP_UNLIKELY(!value)) return mp_value_cache_search(cache, p, len, kind);
-    if (cache->credit < MP_STRING_CREDIT_MAX) cache->credit++;
-    return value;
+    return MP_LIKELY(object != 0) ? object : mp_string_cache_search(cache, p, len, kind);
 }
 
 #endif

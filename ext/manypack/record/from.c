@@ -140,8 +140,8 @@ cached(mp_loader *l, VALUE object, mp_string_kind kind)
     VALUE text = text_of(l, object), found;
 
     if (text == Qundef || (bytes_p(text) && !rb_enc_str_asciionly_p(text))) return Qundef;
-    found = mp_key_cache_fetch(&mp_decoder_ractor(&l->d)->keys, (const uint8_t *)RSTRING_PTR(text),
-                               (size_t)RSTRING_LEN(text), kind);
+    found = mp_string_cache_fetch(&mp_decoder_ractor(&l->d)->keys, (const uint8_t *)RSTRING_PTR(text),
+                                  (size_t)RSTRING_LEN(text), kind);
     RB_GC_GUARD(text);
     return found ? found : Qundef;
 }

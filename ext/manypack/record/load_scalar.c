@@ -38,7 +38,7 @@ mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind)
     uint32_t n = mp_row_count(l->d.at, row);
     const uint8_t *payload = mp_loader_payload(l, row, n);
 
-    return mp_key_cache_fetch(&mp_decoder_ractor(&l->d)->keys, payload, n, kind);
+    return mp_string_cache_fetch(&mp_decoder_ractor(&l->d)->keys, payload, n, kind);
 }
 
 /* A bin counts as text if it is ASCII, because then a binary String equals text in Ruby. */

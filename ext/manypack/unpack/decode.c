@@ -106,8 +106,8 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 }
 
 /*
- * Fast path (classics/Geo) for arrays of numbers only. Without it, pairs of Floats take 1.1 times as long. Decodes up
- * to n numbers, moves *at past them and returns their number. Stops at any other object, at a NaN, and near the end of
+ * Fast path (classics/Integers) for arrays of numbers: without it, 1.18 times the instructions. Decodes up to n
+ * numbers, moves *at past them and returns their number. Stops at any other object, at a NaN, and near the end of
  * the source. Not inline, because the loop below would run out of registers.
  */
 static MP_NOINLINE size_t
@@ -226,7 +226,7 @@ shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding 
 MP_INLINE VALUE
 str_key(mp_decoder *d, const loop *l, const uint8_t *payload, uint32_t n)
 {
-    VALUE key = mp_key_cache_fetch(&d->ractor->keys, payload, n, l->key_kind);
+    VALUE key = mp_string_cache_fetch(&d->ractor->keys, payload, n, l->key_kind);
 
     if (MP_LIKELY(key)) return key;
     commit(d, l, payload + n);
@@ -468,7 +468,7 @@ short_key_passed(const mp_decoder *d, loop *l)
 
     if (!mp_left_key_p(l->left) || !short_str_p(l->options, l->limited, l->p, &n)) return false;
     if (MP_UNLIKELY(l->count >= l->capacity)) return false;
-    key = mp_key_cache_fetch(&d->ractor->keys, l->p + 1, n, l->key_kind);
+    key = mp_string_cache_fetch(&d->ractor->keys, l->p + 1, n, l->key_kind);
     if (MP_UNLIKELY(!key)) return false;
     l->values[l->count++] = key;
     l->left -= MP_LEFT_ONE;
@@ -610,12 +610,10 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
 
     if (mp_row_read(*p, end, &row) != MP_OK) return Qundef;
     payload = *p + row.head;
-    if (row.kind == MP_FIXINT) {
-        obj = INT2FIX((int8_t)**p);
-        *p = payload;
-        return obj;
-    }
     switch ((mp_kind)row.kind) {
+      case MP_FIXINT:
+        obj = INT2FIX((int8_t)**p);
+        break;
       case MP_INT:
         obj = sint_of(options, *p, row);
         break;

@@ -56,7 +56,7 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 static VALUE
 symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    VALUE symbol = mp_key_cache_fetch(&mp_decoder_ractor(d)->keys, p, n, MP_KEY_SYMBOL);
+    VALUE symbol = mp_string_cache_fetch(&mp_decoder_ractor(d)->keys, p, n, MP_KEY_SYMBOL);
 
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }

@@ -1,4 +1,4 @@
-/* Counts map keys with the same hash, by a Hash from hashes to the indices of keys. */
+/* Counts different map keys with the same hash. */
 #include "unpack/key_flood.h"
 
 #include "base/error.h"
@@ -15,68 +15,44 @@ container_p(VALUE key)
     return !RB_SPECIAL_CONST_P(key) && (RB_BUILTIN_TYPE(key) == T_ARRAY || RB_BUILTIN_TYPE(key) == T_HASH);
 }
 
-/* True if at most `most` of the keys at these places are different. All these keys have the same hash. */
-static bool
-few_different_p(VALUE places, const VALUE *values, int most)
-{
-    VALUE different[MP_SAME_HASH_MAX];
-    int count = 0, i;
-    long at;
-
-    for (at = 0; at < RARRAY_LEN(places); at++) {
-        VALUE key = values[FIX2LONG(RARRAY_AREF(places, at))];
-
-        for (i = 0; i < count && !rb_eql(key, different[i]); i++) continue;
-        if (i < count) continue;
-        if (count == most) return false;
-        different[count++] = key;
-    }
-    return true;
-}
-
-typedef struct {
-    const VALUE *values;
-    int exceeded; /* the exceeded limit; 0 if none */
-} hash_check;
-
+/*
+ * Adds a key to a Hash from hashes to Arrays of the different keys that have them. Returns the limit that these keys
+ * exceed now, or 0.
+ */
 static int
-check_places(VALUE hash, VALUE places, VALUE arg)
+add_key(VALUE seen, VALUE key)
 {
-    hash_check *check = (hash_check *)arg;
-    VALUE first;
-    int most;
+    VALUE hash = rb_hash(key), keys = rb_hash_lookup2(seen, hash, Qundef);
+    int most = container_p(key) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
+    long i;
 
-    if (FIXNUM_P(places)) return ST_CONTINUE;
-    first = check->values[FIX2LONG(RARRAY_AREF(places, 0))];
-    most = container_p(first) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
-    if (RARRAY_LEN(places) <= most || few_different_p(places, check->values, most)) return ST_CONTINUE;
-    check->exceeded = most;
-    return ST_STOP;
+    if (keys == Qundef) {
+        rb_hash_aset(seen, hash, rb_obj_hide(rb_ary_new_from_args(1, key)));
+        return 0;
+    }
+    for (i = 0; i < RARRAY_LEN(keys); i++) {
+        if (rb_eql(key, RARRAY_AREF(keys, i))) return 0;
+    }
+    rb_ary_push(keys, key);
+    return RARRAY_LEN(keys) > most ? most : 0;
 }
 
 int
 mp_same_hash_exceeded(size_t n, const VALUE *values)
 {
     bool many = n > MP_SAME_HASH_MAX * 2;
-    VALUE seen = 0; /* from a hash to the place of its key, or to an Array of the places of its keys */
-    hash_check check = {.values = values, .exceeded = 0};
+    int exceeded = 0;
+    VALUE seen = 0;
     size_t at;
 
     if (n <= MP_SAME_HASH_CONTAINERS_MAX * 2) return 0;
-    for (at = 0; at < n; at += 2) {
-        VALUE hash, places, place = LONG2FIX((long)at);
-
+    for (at = 0; at < n && !exceeded; at += 2) {
         if (plain_p(values[at]) || (!many && !container_p(values[at]))) continue;
         if (!seen) seen = rb_obj_hide(rb_hash_new());
-        hash = rb_hash(values[at]);
-        places = rb_hash_lookup2(seen, hash, Qundef);
-        if (places == Qundef) rb_hash_aset(seen, hash, place);
-        else if (FIXNUM_P(places)) rb_hash_aset(seen, hash, rb_obj_hide(rb_ary_new_from_args(2, places, place)));
-        else rb_ary_push(places, place);
+        exceeded = add_key(seen, values[at]);
     }
-    if (seen) rb_hash_foreach(seen, check_places, (VALUE)&check);
     RB_GC_GUARD(seen);
-    return check.exceeded;
+    return exceeded;
 }
 
 void

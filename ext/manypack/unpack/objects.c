@@ -15,7 +15,7 @@ mp_frozen_str_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
     mp_string_kind kind = d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_FROZEN;
 
-    return mp_value_cache_fetch(&mp_decoder_ractor(d)->values, p, n, kind);
+    return mp_string_cache_fetch(&mp_decoder_ractor(d)->values, p, n, kind);
 }
 
 VALUE

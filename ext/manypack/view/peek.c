@@ -121,7 +121,7 @@ static VALUE
 str_key(mp_ractor *ractor, const mp_peek *peek, const mp_head *head, size_t offset)
 {
     mp_string_kind kind = peek->codec->options.symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
-    VALUE key = mp_key_cache_fetch(&ractor->keys, head->payload, head->n, kind);
+    VALUE key = mp_string_cache_fetch(&ractor->keys, head->payload, head->n, kind);
 
     if (!key) mp_raise_malformed_symbol(head->payload, head->n, offset, mp_message_whole(peek->message));
     return key;
