@@ -21,7 +21,7 @@ class TypedDataTest < Minitest::Test
   LACKING = {
     "Manypack::Parallel::Stop" => %i[dmark dcompact], "Manypack::View::Index" => %i[dmark dcompact],
     "Manypack::Tally" => %i[dmark dcompact shareable],
-    "Manypack::Parallel::Batch" => %i[shareable], "Manypack::Parallel::Splitter" => %i[shareable],
+    "Manypack::Parallel::Splitter" => %i[shareable],
     "Manypack::Buffer" => %i[shareable], "Manypack::Packer" => %i[shareable], "Manypack::Unpacker" => %i[shareable],
     "Manypack::Codec" => %i[embeddable], "Manypack::Type" => %i[embeddable],
     "Manypack::RactorState" => %i[wb_protected shareable]
