@@ -41,7 +41,7 @@ module Manypack
     # How many objects the conditions of a path look at, unless +max_looks+ says otherwise.
     MAX_LOOKS = 10_000_000
 
-    # What Path.new takes instead of a text that it would have to parse.
+    # Steps that Path.new takes instead of a text to parse.
     Steps = Struct.new(:steps)
     private_constant :Steps
 

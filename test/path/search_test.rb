@@ -266,6 +266,9 @@ class SearchTest < Minitest::Test
     end
     assert_equal paths[0], all.to_h[0]
     assert_equal({}, Path.all({}).read("\x90"))
+    [{}, {duplicate_keys: :first}].each do |options|
+      assert_raises(Manypack::MalformedFormatError) { Path.all(a: "$.*", b: "$.*.x").read(pack({"a" => 1}) + "\x01".b, **options) }
+    end
     assert_raises(ArgumentError) { Path.all(a: "$[") }
     assert_raises(ArgumentError) { all.read(View.new("\x90"), freeze: true) }
     assert_raises(TypeError) { all.read(nil) }

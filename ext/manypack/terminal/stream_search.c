@@ -3,7 +3,6 @@
  * The messages are a part of a String: bytes, start, size.
  */
 #include "base/options.h"
-#include "core/skip.h"
 #include "path/condition.h"
 #include "path/search.h"
 #include "terminal/part.h"
@@ -14,6 +13,7 @@ typedef struct {
     VALUE steps;
     uint64_t max_looks;
     size_t at, end; /* the next message, and the end of the last one */
+    uint64_t count; /* how many values the last search has found */
     mp_peek peek;
     mp_program program;
     mp_search_shared shared;
@@ -69,6 +69,7 @@ search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
     search.found = found;
     search.scalar = scalar;
     end = mp_search_from(&search, start, 0, true, NULL);
+    s->count = search.count;
     s->at = search.stopped ? mp_peek_over(&s->peek, start) : end;
     return search.stopped;
 }
@@ -90,19 +91,9 @@ enum { GROUP_HEAD = 0xdd, GROUP_HEAD_SIZE = 5 };
 
 /* Writes the count of the array whose head is at `start`. Removes the array if it is empty. */
 static void
-close_group(VALUE found, long start)
+close_group(VALUE found, long start, uint64_t n)
 {
-    uint8_t *p = (uint8_t *)RSTRING_PTR(found) + start;
-    const uint8_t *at = p + GROUP_HEAD_SIZE, *end = (const uint8_t *)RSTRING_END(found);
-    uint64_t left[MP_TERMINAL_MAX_DEPTH];
-    uint32_t n = 0;
-    mp_walk walk;
-
-    for (; at < end; n++) {
-        mp_walk_init(&walk, left, MP_TERMINAL_MAX_DEPTH);
-        if (mp_skip(&walk, &at, end) != MP_OK) rb_bug("manypack: a Path has found what is no message");
-    }
-    if (n) mp_put_head32(p, GROUP_HEAD, n);
+    if (n) mp_put_head32((uint8_t *)RSTRING_PTR(found) + start, GROUP_HEAD, (uint32_t)n);
     else rb_str_set_len(found, start);
 }
 
@@ -145,7 +136,7 @@ rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
 
         if (grouped) rb_str_cat(found, head, GROUP_HEAD_SIZE);
         search_next(&s, rows ? MP_SINK_ROWS : MP_SINK_BYTES, found, NULL);
-        if (grouped) close_group(found, start);
+        if (grouped) close_group(found, start, s.count);
     }
     search_end(&s);
     return found;

@@ -21,7 +21,7 @@ enum {
     DEPTH_MAX = MP_TERMINAL_MAX_DEPTH + 1
 };
 
-/* What a node is named by. ANY: an index, an Integer, or a key that a Path cannot name. */
+/* The kind of a node's name. ANY: an index, an Integer, or a key that a Path cannot name. */
 typedef enum { ANY, TEXT, BYTES, REAL, WORD } key_kind;
 
 typedef struct {

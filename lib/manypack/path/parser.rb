@@ -128,7 +128,7 @@ module Manypack
         raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * column}^"
       end
 
-      # What is wrong where no segment starts: most often an operator, or a character that a name has not.
+      # Returns what is wrong where no segment starts: most often an operator, or a character that no name has.
       def after_segments
         sign = SIGN.match(@bytes, @at)&.[](1) or return "expected . or ["
         condition = "only a condition compares, as in [?@.a >= 1], and " if COMPARING.match?(sign)

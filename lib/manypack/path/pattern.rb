@@ -135,7 +135,7 @@ module Manypack
         end
       end
 
-      # What can be matched in several ways, again and again, can be matched in exponentially many.
+      # A part that matches in several ways, and is repeated, matches in exponentially many ways.
       def repeated((source, degree, ways, size), quantifier, least, most)
         single = degree.zero? && ways == 1
         source += quantifier

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the commands have in common: options, help, the files one after the other, and the exit code.
+# The base class of all commands: options, help, the files one after the other, and the exit code.
 module Manypack
   module Terminal
     class Command

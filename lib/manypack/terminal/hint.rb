@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# What the user may have meant by an option that does not exist, or that takes other arguments.
+# Guesses what the user meant by an option that does not exist, or that takes other arguments.
 module Manypack
   module Terminal
     class Hint
-      # What other programs call it.
+      # The names that other programs have for an option.
       HABITS = {
         "--lines" => %w[head limit count take max number first tail], "--skip" => %w[drop offset from],
         "--at" => %w[offset byte position], "--path" => %w[where select query filter jq],
@@ -15,7 +15,7 @@ module Manypack
         "--follow" => %w[tail watch], "--skip-bytes" => %w[header seek offset]
       }.freeze
 
-      # What other programs call a command.
+      # The names that other programs have for a command.
       COMMANDS = {
         "head" => "cat -n N or slice -n N", "tail" => "cat --follow or slice --skip N", "wc" => "count",
         "grep" => "filter",
@@ -28,7 +28,7 @@ module Manypack
       TABLE = "manypack query writes csv and tsv, as in manypack query --to csv '$[\"id\", \"type\"]' FILE"
       FIRST = "manypack slice -n N takes N messages, as in manypack filter -e CODE FILE | manypack slice -n N"
 
-      # What no option is for.
+      # Advice about options that do not exist, because something else does it.
       ADVICE = {
         "output" => REDIRECT, "out" => REDIRECT, "o" => REDIRECT, "compact" => COMPACT, "compact-output" => COMPACT,
         "c" => COMPACT, **["n", "lines", *HABITS["--lines"]].to_h { |name| [name, FIRST] },

@@ -20,7 +20,7 @@ module Manypack
 
       PIPE = "other questions are for jq: manypack cat FILE | jq"
 
-      # What questions of jq are in a path.
+      # What to write in a path instead of the operators of jq.
       QUESTIONS = {
         "," => "$[\"a\", \"b\"] finds several keys", "?" => "a key that is missing is no error", "|" => PIPE,
         "{" => "$[\"a\", \"b\"] finds several keys, and --to csv writes them as a row", "(" => PIPE, ";" => PIPE
@@ -62,7 +62,7 @@ module Manypack
         Path.const_get(:Text).step(path.steps.first)[2..-2]
       end
 
-      # What to type instead of a sign.
+      # Returns the end of an error: what to type instead of a sign.
       def advice(sign, text)
         question = QUESTIONS[sign]
         key = "as a part of the key it is in quotes: #{in_quotes(text)}" unless text.match?(/\s/)

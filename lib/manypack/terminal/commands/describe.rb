@@ -51,7 +51,7 @@ module Manypack
         name && !name.match?(/\A(?:Manypack\z|Manypack::|#<)/)
       end
 
-      # What would have to be loaded first is left out, and where classes keep their Record.
+      # Leaves out constants that would have to be loaded first, and the one in which a class keeps its Record.
       def constants(place)
         names = place.constants(false).reject { |name| name == :MANYPACK_RECORD || place.autoload?(name, false) }
         Terminal.quietly { names.map { |name| [name, place.const_get(name, false)] } }.filter_map do |name, value|

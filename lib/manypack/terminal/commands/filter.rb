@@ -56,7 +56,7 @@ module Manypack
         with_messages_alone { each_input { |input| @selection ? select(input) : filter(input) } }
       end
 
-      # What the code prints goes to standard error: between messages it would be taken for messages.
+      # Sends what the code prints to standard error: between messages it would be taken for messages.
       def with_messages_alone
         output # before $stdout is another
         before, $stdout = $stdout, $stderr

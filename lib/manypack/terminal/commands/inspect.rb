@@ -33,10 +33,6 @@ module Manypack
 
       def find(input)
         input.each_message { |message| return if show_at(message.to_s, message.offset) }
-        beyond_end(input)
-      end
-
-      def beyond_end(input)
         fail_with(INVALID, "#{input.name}: there is no byte #{@at}")
       end
 

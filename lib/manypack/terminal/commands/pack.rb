@@ -109,13 +109,9 @@ module Manypack
         text.each_line.any? { |line| !line.match?(/\A\s*([#%]|\z)/) }
       end
 
+      # Reads bytes, not text: for invalid text CSV reports a wrong line.
       def csv(io)
         load_csv
-        csv_rows(io)
-      end
-
-      # Reads bytes, not text: for invalid text CSV reports a wrong line.
-      def csv_rows(io)
         names = nil
         each_row(without_bom(io)) do |cells, line|
           next if cells.empty? # a blank line

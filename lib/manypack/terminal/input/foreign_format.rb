@@ -28,7 +28,7 @@ module Manypack
       # Fewer bytes of text may well be small Integers.
       LEAST_TEXT = 4
 
-      # So many may end inside a character, because more follow. Fewer are a whole input.
+      # Text of so many bytes may end inside a character, because more follows. Shorter text is a whole input.
       LEAST_PIECE = 64
 
       module_function

@@ -79,7 +79,7 @@ module Manypack
         end
       end
 
-      # Whoever unpacks the map would need quadratic time for many keys such as [NaN].
+      # Refuses many keys such as [NaN]: unpacking the map would take quadratic time.
       def check_keys(hash)
         packed = hash.keys.grep(PACKED)
         Arguments.check_key_hashes(packed.map { |key| CODEC.unpack(key(key)) }, 0) unless packed.empty?

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What differs between two messages, as the canonical form sees it: a str and a bin are two keys, and so are 0.0 and
-# -0.0; all NaN are one value, and a time is the same in each of its widths.
+# Finds what differs between two messages, as the canonical form sees it: a str and a bin are two keys, and so are 0.0
+# and -0.0; all NaN are one value, and a time is the same in each of its widths.
 module Manypack
   module Terminal
     class Difference

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a path finds in the messages of an input, as packed bytes, a read at a time: nothing is built.
+# Finds the values of a path in the messages of an input, as packed bytes, a read at a time. Builds nothing.
 module Manypack
   module Terminal
     class Found

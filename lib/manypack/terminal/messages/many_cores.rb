@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# What a path finds in the messages of an input, as text, made by several processes. It comes in the order of the
-# messages.
+# Has several processes make the text of what a path finds in an input, and yields it in the order of the messages.
 module Manypack
   module Terminal
     class ManyCores

@@ -92,7 +92,6 @@ module Manypack
           name = name.scan(/[a-z0-9_]/i).join
           name += "_" while taken[name]
           taken[name] = true
-          taken[name] = true
           [key, name]
         end
       end

@@ -19,7 +19,7 @@ module Manypack
         end
       end
 
-      # What Ruby writes between a key and its value; it has spaces since Ruby 3.4.
+      # The arrow that Ruby writes between a key and its value; it has spaces since Ruby 3.4.
       ARROW = {0 => 0}.inspect[2..-3].freeze
 
       module_function

@@ -17,10 +17,10 @@ module Manypack
         end
       end
 
-      # What YAML allows although a terminal would obey it.
+      # Characters that YAML allows although a terminal would obey them.
       MARKS = /[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
 
-      # What some reader of YAML takes for a number or a time: 52:54:00, 0o17, 1_000, 2026-13-45.
+      # Text that some reader of YAML takes for a number or a time: 52:54:00, 0o17, 1_000, 2026-13-45.
       NUMBER = /\A[-+]?\.?\d[\d_.:,+ tz-]*(?:e[-+]?\d+)?\z|\A[-+]?0[xob][\h_]+\z/i
 
       # Writes marks as escapes. They are in double quotes.
