@@ -77,7 +77,6 @@ mp_buffer_check(VALUE self)
         rb_raise(rb_eRuntimeError, "Buffer cannot be used: its owner is done with it, or it is not initialized");
     }
     if (mp_loan_torn_p(&buffer->loan)) mp_raise_torn(mp_buffer_name(buffer));
-    if (mp_loan_taken_p(&buffer->loan) && buffer->unpacker) check_unpacker_idle(buffer->unpacker); /* may release it */
     if (mp_loan_taken_p(&buffer->loan)) mp_raise_in_use(mp_buffer_name(buffer));
     mp_loan_settle(&buffer->loan, &buffer->bytes);
 }

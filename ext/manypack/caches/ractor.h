@@ -12,7 +12,6 @@
 #include "caches/latest_index.h"
 #include "caches/packed_symbols.h"
 #include "caches/result_size.h"
-#include "caches/spare.h"
 #include "caches/string_cache.h"
 #include "caches/trails.h"
 
@@ -26,6 +25,27 @@ typedef struct {
     VALUE bytes;        /* a spare String to read into from an io; 0 while in use and after a collection */
     VALUE recent_codec; /* the Codec of the last call with options; a collection clears it; or 0 */
 } mp_seldom;
+
+/*
+ * Spare objects: one Packer and one Unpacker for the blocks of pools, and a few Unpackers for the bodies of ext types,
+ * so that small messages need no new ones. A spare is taken out while it is in use: user code that needs one meanwhile
+ * gets a new object. A spare has no bytes, and refuses all use until it is taken.
+ */
+typedef struct {
+    VALUE packer, unpacker; /* of pools; 0 without one */
+    VALUE body;             /* an Unpacker whose body has ended, and which knows the next one; 0 without one */
+    unsigned bodies;        /* how many of these there are */
+} mp_spares;
+
+/* Takes the object out of its place; 0 if there is none. */
+MP_INLINE VALUE
+mp_spare_take(VALUE *place)
+{
+    VALUE spare = *place;
+
+    *place = 0;
+    return spare;
+}
 
 typedef struct {
     mp_cache_table keys;
