@@ -259,22 +259,6 @@ strider_close(strider *s)
     return outer;
 }
 
-/*
- * Skips the objects at the start of a container, at most *left, up to an object that is a container. Most containers
- * hold no others and so get no entry, which would only be removed again.
- */
-MP_INLINE void
-skip_leaves(const uint8_t **p, const uint8_t *end, uint32_t *left)
-{
-    const uint8_t *at = *p;
-    uint64_t held;
-
-    while (*left && mp_ahead_p(at, end) && mp_step_over(&at, end, &held) == MP_STEP_LEAF) {
-        *p = at;
-        --*left;
-    }
-}
-
 /* True if the innermost container is a map and the next object is a key. */
 MP_INLINE bool
 strider_key_p(const strider *s)
@@ -299,7 +283,7 @@ key_note(mp_noted_keys *noted, const uint8_t *head, const uint8_t *end)
     if (row.kind == MP_STR) mp_noted_keys_add(noted, head + row.head, (size_t)(end - head) - row.head);
 }
 
-/* Like skip_leaves, but also stops at an object that has to be checked. */
+/* Skips objects of the innermost container, up to a container or an object that has to be checked. */
 MP_INLINE void
 skip_plain_leaves(strider *s, const uint8_t *end)
 {
@@ -418,22 +402,17 @@ stride(mp_tape *tape, const bool checked)
             step = mp_step_over(&s.p, end, &held);
             if (checked && step != MP_STEP_NONE && !step_accepted_p(&s, head, step, held, tape)) step = MP_STEP_NONE;
             if (step != MP_STEP_LEAF) {
-                uint32_t left;
-
                 if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == s.limit) || MP_UNLIKELY(!s.depth_left)) {
                     s.p = head;
                     break;
                 }
-                left = held_objects(held);
-                if (checked) tape->objects += held;
-                if (!checked) skip_leaves(&s.p, end, &left);
-                if (left || (uint32_t)(s.p - head) >= s.keep) {
-                    strider_open(&s, head, left);
-                    if (checked) strider_look(&s, tape);
-                    if (checked && s.noted) mp_noted_keys_start(s.noted, left / 2);
-                    if (left) continue;
-                    s.left = 1; /* the container itself is full */
+                strider_open(&s, head, held_objects(held));
+                if (checked) {
+                    tape->objects += held;
+                    strider_look(&s, tape);
+                    if (s.noted) mp_noted_keys_start(s.noted, s.left / 2);
                 }
+                continue;
             }
             if (checked && s.noted && s.left % 2 == 0) key_note(s.noted, head, s.p);
             s.left--;
