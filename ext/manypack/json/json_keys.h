@@ -43,18 +43,9 @@ void mp_known_keys_init(mp_known_keys *known, const uint8_t *text);
 uint16_t mp_known_key_find(mp_known_keys *known, unsigned depth, const uint8_t *bytes, size_t n,
                            const uint8_t *in_text);
 
-/* True if the n bytes at both places are equal. */
-MP_INLINE bool
-mp_same_bytes(const uint8_t *one, const uint8_t *other, size_t n)
-{
-    if (n > 16) return !memcmp(one, other, n);
-    if (n >= 8) return mp_word64(one) == mp_word64(other) && mp_word64(one + n - 8) == mp_word64(other + n - 8);
-    return !n || !((mp_load64(one) ^ mp_load64(other)) >> (64 - 8 * n));
-}
-
 /*
  * Returns the known key that last followed `after` (0: was first in a map of that depth), if it is in quotes at p and
- * not in the map yet; otherwise 0. At least 16 bytes must be readable after the longest known key.
+ * not in the map yet; otherwise 0. MP_KNOWN_SIZE + 2 bytes must be readable.
  */
 MP_INLINE uint16_t
 mp_known_key_next(mp_known_keys *known, unsigned depth, uint16_t after, uint32_t map, const uint8_t *p)
@@ -63,7 +54,7 @@ mp_known_key_next(mp_known_keys *known, unsigned depth, uint16_t after, uint32_t
     const mp_known_key *key = &known->keys[next];
 
     if (!next || key->decoded || key->map == map || p[key->n + 1] != '"') return 0;
-    return mp_same_bytes(p + 1, known->text + key->text, key->n) ? next : 0;
+    return memcmp(p + 1, known->text + key->text, key->n) ? 0 : next;
 }
 
 /* Remembers that a key followed `after` in a map. */
