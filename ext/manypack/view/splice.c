@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/stack.h"
 #include "base/user_code.h"
-#include "core/skip.h"
 #include "pack/canonical_form.h"
 #include "pack/encode.h"
 #include "pack/foreign.h"
@@ -46,7 +45,7 @@ typedef struct {
     VALUE view, removed;
     size_t start, end;   /* of the old message */
     bool ext_keys;
-    bool maybe_too_deep; /* a written object is nested, so the new message may exceed max_depth */
+    bool maybe_too_deep; /* a written object may be nested, so the new message may exceed max_depth */
     uint32_t max_depth;  /* of the new message */
     uint32_t current;    /* the edit being written, for errors */
 } splice;
@@ -461,25 +460,11 @@ copy(splice *s, size_t from, size_t to)
     mp_out_write(&s->encoder.out, s->peek.look.bytes + from, to - from);
 }
 
-/* True if the object written from an offset on may be nested too deeply for its place in the message. */
-static bool
-maybe_too_deep_p(splice *s, const edit *written, size_t from)
-{
-    size_t room = s->max_depth - written->depth;
-    const uint8_t *p;
-    mp_walk walk;
-
-    if (s->encoder.buffer) return true; /* the bytes may be in the Buffer already */
-    p = s->encoder.out.start + from;
-    mp_walk_init(&walk, s->peek.places, room < MP_PEEK_PLACES ? room : MP_PEEK_PLACES);
-    return mp_skip(&walk, &p, s->encoder.out.pos) != MP_OK;
-}
-
 /* Writes the object of an edit. */
 static void
-write_object(splice *s, const edit *written, VALUE value)
+write_object(splice *s, VALUE value)
 {
-    size_t from = mp_out_size(&s->encoder.out);
+    bool leaf = RB_SPECIAL_CONST_P(value) || RB_TYPE_P(value, T_STRING);
 
     if (MP_UNLIKELY(s->encoder.codec->options.canonical)) {
         value = mp_canonical_packed(mp_encode_whole(value, s->encoder.codec));
@@ -487,16 +472,16 @@ write_object(splice *s, const edit *written, VALUE value)
     } else {
         mp_encode(&s->encoder, value);
     }
-    if (!s->maybe_too_deep) s->maybe_too_deep = maybe_too_deep_p(s, written, from);
+    if (!leaf || s->encoder.buffer) s->maybe_too_deep = true; /* a Buffer: to_msgpack may have written anything */
     RB_GC_GUARD(value);
 }
 
 static void
-write_objects(splice *s, const edit *written, VALUE values)
+write_objects(splice *s, VALUE values)
 {
     long i;
 
-    for (i = 0; i < RARRAY_LEN(values); i++) write_object(s, written, RARRAY_AREF(values, i));
+    for (i = 0; i < RARRAY_LEN(values); i++) write_object(s, RARRAY_AREF(values, i));
     RB_GC_GUARD(values);
 }
 
@@ -519,8 +504,8 @@ write_edit(splice *s, const edit *written)
 {
     switch ((edit_kind)written->kind) {
       case HEAD: write_head(s, written); break;
-      case ONE: write_object(s, written, mp_changes_object(&s->changes, written->object)); break;
-      case SEVERAL: write_objects(s, written, mp_changes_object(&s->changes, written->object)); break;
+      case ONE: write_object(s, mp_changes_object(&s->changes, written->object)); break;
+      case SEVERAL: write_objects(s, mp_changes_object(&s->changes, written->object)); break;
       default: break;
     }
 }
