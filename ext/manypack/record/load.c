@@ -15,7 +15,6 @@
 
 static VALUE load_accepted(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);
 static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
-static VALUE load_ruled_value(mp_loader *l, const mp_shape *shape);
 
 /*
  * Fast path (records/1,000 rows) for a str or Integer of the expected shape, if mp_ahead_p. Qundef: take the slow path.
@@ -52,7 +51,7 @@ load_value(mp_loader *l, const mp_shape *shape)
     VALUE object = load_at_once(l, shape);
 
     if (MP_LIKELY(object != Qundef)) return object;
-    return shape->kind == MP_SHAPE_RULED ? load_ruled_value(l, shape) : load_any_kind(l, shape);
+    return load_any_kind(l, shape);
 }
 
 /* False if several alternatives take objects of that kind. Then no single rule explains what is wrong. */
@@ -141,18 +140,6 @@ mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *
     l->broken_at = at;
     l->broken_error = error;
     return Qundef;
-}
-
-/* load_ruled for a str or Integer, without reading the head twice. */
-static MP_NOINLINE VALUE
-load_ruled_value(mp_loader *l, const mp_shape *shape)
-{
-    const uint8_t *at = l->d.at;
-    VALUE object = load_at_once(l, shape->parts[0]);
-
-    if (object == Qundef) return load_any_kind(l, shape);
-    object = mp_load_ruled(l, &shape->rules, object, at);
-    return MP_LIKELY(object != Qundef) ? object : wrong_type(l, shape, at);
 }
 
 /* Loads an object and applies rules to it, unless errors in it are kept for later. */

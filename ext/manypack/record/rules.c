@@ -297,13 +297,8 @@ const mp_rule *
 mp_rules_apply(const mp_rules *rules, VALUE *value, VALUE *error)
 {
     rule_call call = {.value = *value};
-    const mp_rule *first = rules->rules;
     uint32_t i;
 
-    /* the most frequent rule (rows of constrained text) */
-    if (rules->count == 1 && first->kind == MP_RULE_LENGTH && RB_TYPE_P(*value, T_STRING)) {
-        return text_length_p(first, *value) ? NULL : first;
-    }
     for (i = 0; i < rules->count; i++) {
         call.rule = &rules->rules[i];
         if (!applied_at_once_p(&call)) {
