@@ -443,8 +443,8 @@ choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
 }
 
 /*
- * Writes the first n fields of an array, after `first` other elements; of a map, all but those whose value is Qundef and
- * the one that the tag replaces. values is 0 if the object has them.
+ * Writes the first n fields of an array, after `first` other elements; of a map, all fields except those with Qundef as
+ * their value and the one that the tag replaces. If values is 0, reads them from the object.
  */
 static void
 dump_fields(mp_encoder *e, const mp_record *record, VALUE object, VALUE values, mp_place *place, uint32_t n,

@@ -10,6 +10,7 @@
 #include "record/load.h"
 #include "record/load_scalar.h"
 #include "record/record_error.h"
+#include "record/record_made.h"
 #include "unpack/decode.h"
 #include "unpack/objects.h"
 #include "view/view.h"
@@ -443,7 +444,7 @@ take_unknown(mp_loader *l, mp_record_walk *walk, VALUE key, VALUE value)
         return;
     }
     if (!record->rest) {
-        mp_loader_push(l, walk->place.key); /* they stay above the fields' values until mp_record_take_rest */
+        mp_loader_push(l, walk->place.key); /* they stay above the fields' values until the object is made */
         mp_loader_push(l, from_any(l, value));
         return;
     }
@@ -521,7 +522,7 @@ from_record(mp_loader *l, const mp_shape *shape, VALUE object)
     l->place = walk.place.up;
     check_unchanged(l, array ? "Array" : "Hash", n, array ? (size_t)RARRAY_LEN(object) : RHASH_SIZE(object));
     l->given = object;
-    instance = mp_load_finish_record(l, &walk);
+    instance = mp_record_made(l, &walk);
     l->place = &walk.place;
     mp_record_close(l, &walk);
     RB_GC_GUARD(object);

@@ -1,6 +1,7 @@
 /* Manypack::LazyRecord: reads a field, or all of them. */
 #include "record/lazy_record.h"
 #include "record/load.h"
+#include "record/record_made.h"
 
 /* Starts to load from the part of the message that has the LazyRecord. */
 static void
@@ -39,7 +40,7 @@ load_all(const mp_lazy_record *lazy)
         mp_record_set(&l, &walk, i, load_field(&l, lazy, i));
     }
     l.field = MP_FIELD_NONE;
-    object = mp_load_finish_record(&l, &walk);
+    object = mp_record_made(&l, &walk);
     l.place = &walk.place;
     mp_record_close(&l, &walk);
     mp_loader_end(&l);
@@ -109,7 +110,7 @@ called_default(const mp_lazy_record *lazy, uint32_t i)
         if (other != i) mp_record_set(&l, &walk, other, Qnil);
     }
     l.place = walk.place.up;
-    mp_load_defaults(&l, &walk);
+    mp_record_defaults(&l, &walk);
     object = mp_record_values(&l, &walk)[i];
     l.place = &walk.place;
     mp_record_close(&l, &walk);

@@ -6,9 +6,9 @@
 #include "record/load.h"
 
 #include "base/error.h"
-#include "record/instance.h"
 #include "record/load_scalar.h"
 #include "record/record_error.h"
+#include "record/record_made.h"
 #include "record/record_walk.h"
 #include "unpack/objects.h"
 #include "view/view_index.h"
@@ -129,19 +129,6 @@ load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- rules ------------------------------------------------------------------------------------------ */
 
-VALUE
-mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at)
-{
-    VALUE error = 0;
-    const mp_rule *broken = mp_rules_apply(rules, &object, &error);
-
-    if (MP_LIKELY(!broken)) return rules->converts ? mp_seal_foreign(mp_loader_options(l), object) : object;
-    l->broken = broken;
-    l->broken_at = at;
-    l->broken_error = error;
-    return Qundef;
-}
-
 /* Loads an object and applies rules to it, unless errors in it are kept for later. */
 static VALUE
 load_ruled(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
@@ -230,7 +217,7 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
-/* Loads an unknown pair by the type of the field that takes it. It stays on the stack until mp_record_take_rest. */
+/* Loads an unknown pair by the type of the field that takes it. It stays on the stack until the object is made. */
 static MP_NOINLINE void
 load_rest_pair(mp_loader *l, mp_record_walk *walk)
 {
@@ -291,128 +278,6 @@ load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
     l->field = MP_FIELD_NONE;
 }
 
-/* How objects of the Record are made, looked up once for each message if the class has no constructor of its own. */
-MP_INLINE mp_build
-build_of(mp_loader *l, const mp_record *record)
-{
-    const mp_record **filled = &l->filled[(uintptr_t)record / sizeof(*record) % MP_LOADER_FILLED];
-    mp_build build;
-
-    if (MP_LIKELY(*filled == record)) return record->build;
-    build = mp_instance_constructor(record).build;
-    if (build == record->build) *filled = record;
-    return build;
-}
-
-typedef struct {
-    mp_loader *l;
-    const mp_record_walk *walk;
-    mp_build build; /* for new_instance */
-} instance_call;
-
-static VALUE
-new_instance(VALUE arg)
-{
-    const instance_call *call = (const instance_call *)arg;
-
-    return mp_instance_new(call->walk->record, call->build, mp_record_values(call->l, call->walk));
-}
-
-static VALUE
-call_defaults(VALUE arg)
-{
-    const instance_call *call = (const instance_call *)arg;
-
-    mp_record_call_defaults(call->l, call->walk);
-    return Qnil;
-}
-
-/* Reports a StandardError that the class raised as a RecordError: the class refuses the values. */
-static VALUE
-refused(VALUE arg, VALUE error)
-{
-    const instance_call *call = (const instance_call *)arg;
-
-    mp_record_refused(call->l, "constructor", error, call->walk->at);
-    return Qnil;
-}
-
-/* True if a load_only field is missing while dumped bytes are checked. Other fields have a value or one of new's. */
-static bool
-lacks_value_p(const mp_loader *l, const mp_record_walk *walk)
-{
-    uint32_t i;
-
-    for (i = 0; i < walk->record->count; i++) {
-        if (walk->record->fields[i].load_only && mp_record_values(l, walk)[i] == Qundef) return true;
-    }
-    return false;
-}
-
-static VALUE
-call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
-{
-    const mp_options *options = mp_loader_options(l);
-    instance_call call = {l, walk, build};
-
-    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* keep wrong values from user code */
-    if (MP_UNLIKELY(l->eager) && walk->missing && lacks_value_p(l, walk)) {
-        l->kept++;
-        return Qnil;
-    }
-    if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
-    if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
-    return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError,
-                                               (VALUE)0));
-}
-
-MP_NOINLINE void
-mp_load_defaults(mp_loader *l, const mp_record_walk *walk)
-{
-    instance_call arg = {.l = l, .walk = walk};
-
-    mp_record_set_defaults(l, walk);
-    if (!walk->record->calls || mp_loader_errors_kept(l) != walk->errors) return;
-    rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
-}
-
-/* Checks the Hash of unknown pairs by the rules of its member. */
-static void
-check_rest(mp_loader *l, mp_record_walk *walk)
-{
-    uint32_t i, into = walk->record->into;
-    const mp_shape *shape = into == MP_FIELD_NONE ? NULL : walk->record->fields[into].shape;
-    VALUE rest;
-
-    if (MP_LIKELY(!shape) || mp_loader_errors_kept(l) != walk->errors) return;
-    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
-        if (shape->parts[i]->kind == MP_SHAPE_RULED) shape = shape->parts[i];
-    }
-    if (shape->kind != MP_SHAPE_RULED) return;
-    l->field = into;
-    rest = mp_load_ruled(l, &shape->rules, mp_record_values(l, walk)[into], walk->at);
-    if (rest != Qundef) mp_record_set(l, walk, into, rest);
-    else mp_record_broken(l, l->broken, l->broken_error, walk->at);
-    l->field = MP_FIELD_NONE;
-}
-
-VALUE
-mp_load_finish_record(mp_loader *l, mp_record_walk *walk)
-{
-    VALUE object;
-
-    l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
-    mp_record_take_rest(l, walk);
-    if (MP_UNLIKELY(walk->record->into != MP_FIELD_NONE)) check_rest(l, walk);
-    if (MP_UNLIKELY(walk->missing)) mp_load_defaults(l, walk);
-    object = call_for_instance(l, walk, build_of(l, walk->record));
-    if (MP_LIKELY(!walk->record->rules) || mp_loader_errors_kept(l) != walk->errors) return object;
-    object = mp_load_ruled(l, walk->record->rules, object, walk->at);
-    if (MP_LIKELY(object != Qundef)) return object;
-    mp_record_broken(l, l->broken, l->broken_error, walk->at);
-    return Qnil;
-}
-
 /* Checks a value that a later value of the same key replaces, as eager loading does. */
 static void
 check_replaced(mp_loader *l, mp_record_walk *walk, uint32_t field)
@@ -447,9 +312,9 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     }
     if (shape->record->form == MP_FORM_LAZY && !l->eager) {
         l->place = walk.place.up;
-        object = mp_record_make_lazy(l, &walk);
+        object = mp_record_made_lazy(l, &walk);
     } else {
-        object = mp_load_finish_record(l, &walk);
+        object = mp_record_made(l, &walk);
     }
     l->place = &walk.place;
     mp_record_close(l, &walk);

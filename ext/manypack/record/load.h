@@ -26,20 +26,11 @@ VALUE mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALU
 /* Loads the next object and checks that it is of the shape's type. */
 VALUE mp_load_value(mp_loader *l, const mp_shape *shape);
 
-/* Gives missing fields their defaults. Reports fields without a default before any user code runs. */
-void mp_load_defaults(mp_loader *l, const mp_record_walk *walk);
-
 /* ArgumentError for an UNNAMED, also among the types of an ANY_OF. */
 void mp_load_refuse_unnamed(const mp_shape *shape);
 
-/* Applies rules to an object that was loaded from `at`. Qundef if it does not keep them: l->broken says which. */
-VALUE mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at);
-
 /* Reports the rule that the object at `at` broke. False if it broke none, or if another type might have taken it. */
 bool mp_load_report_broken(mp_loader *l, const mp_shape *shape, mp_kind kind, const uint8_t *at);
-
-/* Makes the object of a Record from its values. Leaves the Record open. nil if errors in it were kept. */
-VALUE mp_load_finish_record(mp_loader *l, mp_record_walk *walk);
 
 /*
  * The part that a tag chooses. An unknown tag, or Qundef for a missing one, chooses else, the last part. NULL if there

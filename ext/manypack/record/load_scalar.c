@@ -242,6 +242,19 @@ mp_load_said(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return Qundef;
 }
 
+VALUE
+mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at)
+{
+    VALUE error = 0;
+    const mp_rule *broken = mp_rules_apply(rules, &object, &error);
+
+    if (MP_LIKELY(!broken)) return rules->converts ? mp_seal_foreign(mp_loader_options(l), object) : object;
+    l->broken = broken;
+    l->broken_at = at;
+    l->broken_error = error;
+    return Qundef;
+}
+
 void
 Init_manypack_load_scalar(void)
 {

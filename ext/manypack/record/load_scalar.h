@@ -61,6 +61,9 @@ VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
  */
 VALUE mp_load_said(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
+/* Applies rules to an object that was loaded from `at`. Qundef if it does not keep them: l->broken says which. */
+VALUE mp_load_ruled(mp_loader *l, const mp_rules *rules, VALUE object, const uint8_t *at);
+
 /* The View of the whole message, made on first use. All Views in the loaded object share its Index. */
 VALUE mp_load_view_root(mp_loader *l);
 

@@ -3,10 +3,8 @@
 
 #include "base/error.h"
 #include "core/utf8.h"
-#include "record/lazy_record.h"
 #include "record/load_scalar.h"
 #include "record/record_error.h"
-#include "unpack/key_flood.h"
 #include "unpack/objects.h"
 
 /* --- keys ------------------------------------------------------------------------------------------- */
@@ -125,36 +123,11 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
         return true;
     }
     mp_loader_push(l, key);
-    mp_loader_push(l, mp_load_any(l)); /* they stay above the fields' values until mp_record_take_rest */
+    mp_loader_push(l, mp_load_any(l)); /* they stay above the fields' values until the object is made */
     return false;
 }
 
-/* Makes the Hash of n words, starting at `first`. Keys other than Strings, Symbols and Integers may run user code. */
-static VALUE
-rest_new(mp_loader *l, const mp_record_walk *walk, size_t n, size_t first)
-{
-    int exceeded;
-
-    if (MP_LIKELY(!walk->keys_may_collide)) return mp_hash_new(&l->d, n, l->d.stack.values + first);
-    exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
-    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
-    return mp_hash_new(&l->d, n, l->d.stack.values + first);
-}
-
-void
-mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    size_t first = walk->first + record->count, n = l->count - first;
-    VALUE rest;
-
-    if (record->into == MP_FIELD_NONE || mp_record_values(l, walk)[record->into] != Qundef) return;
-    rest = rest_new(l, walk, n, first);
-    mp_record_set(l, walk, record->into, rest);
-    l->count = first;
-}
-
-/* --- duplicate and missing fields ------------------------------------------------------------------- */
+/* --- duplicate fields -------------------------------------------------------------------------------- */
 
 bool
 mp_record_skip_second(mp_loader *l, const mp_record_walk *walk)
@@ -164,71 +137,6 @@ mp_record_skip_second(mp_loader *l, const mp_record_walk *walk)
     if (options->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
     if (options->first_key) mp_loader_skip(l);
     return options->first_key;
-}
-
-/*
- * True if the class's own constructor has a default for a missing field, and the Record has none. A positional default
- * counts only if all arguments after it are missing, too.
- */
-static bool
-own_default_p(const mp_record *record, mp_constructor constructor, const VALUE *values, uint32_t field)
-{
-    const mp_field *one = &record->fields[field], *other = record->fields;
-    uint32_t i;
-
-    if (!constructor.optional || one->default_value != Qundef) return false;
-    if (!RTEST(rb_ary_includes(constructor.optional, one->name))) return false;
-    for (i = 0; constructor.build == MP_BUILD_NEW && i < record->count; i++, other++) {
-        if (other->slot > one->slot && (values[i] != Qundef || other->default_value != Qundef)) return false;
-    }
-    return true;
-}
-
-/* Reports missing fields without a default. */
-static MP_NOINLINE void
-check_missing(mp_loader *l, const mp_record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    mp_constructor constructor = mp_instance_constructor(record);
-    const VALUE *values = mp_record_values(l, walk);
-    uint32_t i, tag = walk->tag_keys != NULL; /* of an array, its first element */
-
-    for (i = 0; i < record->count; i++) {
-        if (values[i] != Qundef || record->fields[i].default_value != Qundef) continue;
-        if (l->eager && record->fields[i].load_only) continue;
-        if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, i + tag, walk->at);
-    }
-    RB_GC_GUARD(constructor.optional);
-}
-
-void
-mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    VALUE *values;
-    uint32_t i;
-
-    check_missing(l, walk);
-    values = mp_record_values(l, walk);
-    for (i = 0; i < record->count; i++) {
-        if (values[i] == Qundef && !record->fields[i].called) values[i] = record->fields[i].default_value;
-    }
-}
-
-void
-mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    uint32_t i;
-
-    for (i = 0; i < record->count; i++) {
-        VALUE value;
-
-        if (!record->fields[i].called || mp_record_values(l, walk)[i] != Qundef) continue;
-        value = rb_funcall(record->fields[i].default_value, rb_intern("call"), 0);
-        value = mp_seal_foreign(mp_loader_options(l), value);
-        mp_record_values(l, walk)[i] = value;
-    }
 }
 
 /* --- lazily ----------------------------------------------------------------------------------------- */
@@ -252,26 +160,4 @@ mp_record_skip_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n,
         mp_record_set(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));
         mp_loader_skip(l);
     }
-}
-
-/* Makes the message and the Type shareable, too. That calls freeze on defaults in the Type, which may be user code. */
-static VALUE
-seal_lazy(mp_loader *l, VALUE lazy)
-{
-    if (MP_UNLIKELY(mp_loader_options(l)->shareable)) mp_seal_foreign(mp_loader_options(l), lazy);
-    return lazy; /* it is frozen already */
-}
-
-VALUE
-mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
-{
-    size_t end = (size_t)(l->d.at - l->d.start);
-    mp_lazy_record part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
-                           .start = (uint32_t)(walk->at - l->d.start), .end = (uint32_t)end};
-
-    if (MP_UNLIKELY(walk->missing)) check_missing(l, walk);
-    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
-    if (end > UINT32_MAX) rb_raise(rb_eRangeError, "a lazy Record must be in the first 4 GiB of its message");
-    if (walk->record->views) part.view = mp_load_view_root(l);
-    return seal_lazy(l, mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));
 }

@@ -105,26 +105,11 @@ bool mp_record_skip_second(mp_loader *l, const mp_record_walk *walk);
 /* True for the tag key of a union that chose the Record, or that objects of its class have everywhere. */
 bool mp_record_tag_key_p(const mp_record_walk *walk, VALUE key);
 
-/* Makes the Hash of unknown pairs, if a field takes it. */
-void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
-
-/*
- * Gives missing fields their defaults, except defaults that must be called. RecordError for a field without a default,
- * unless the class's own constructor has one.
- */
-void mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk);
-
-/* Calls the remaining defaults. Raises what they raise. */
-void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
-
 /*
  * Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. Calls `replaced` when a field's key is
  * repeated, before its first offset is overwritten.
  */
 void mp_record_skip_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n,
                           void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field));
-
-/* Makes the LazyRecord after mp_record_skip_pairs; nil if errors of it were kept. */
-VALUE mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk);
 
 #endif

@@ -113,7 +113,7 @@ renewed_types(VALUE base)
     return types;
 }
 
-/* Initializes a new Type, which no other Ractor has seen. */
+/* Lets `to`, a new Type that no other Ractor has seen, report all errors if `from` does. */
 static void
 copy_collects(VALUE from, VALUE to)
 {
