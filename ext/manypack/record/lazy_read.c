@@ -123,9 +123,9 @@ static VALUE
 rb_lazy_field(VALUE self, VALUE index)
 {
     const mp_lazy_record *lazy = mp_lazy_record_get(self);
+    VALUE message = lazy->message, codec = lazy->codec, object; /* on the stack, so that they do not move */
     const mp_field *field;
     uint32_t i = NUM2UINT(index);
-    VALUE object;
 
     if (i >= lazy->count) rb_raise(rb_eIndexError, "index %" PRIu32 " outside of the fields", i);
     field = &lazy->record->fields[i];
@@ -133,6 +133,8 @@ rb_lazy_field(VALUE self, VALUE index)
     else if (field->default_value == Qundef) object = own_default(lazy, field);
     else object = field->called ? called_default(lazy, i) : field->default_value;
     RB_GC_GUARD(self);
+    RB_GC_GUARD(message);
+    RB_GC_GUARD(codec);
     return object;
 }
 
@@ -140,9 +142,11 @@ rb_lazy_field(VALUE self, VALUE index)
 static VALUE
 rb_lazy_load(VALUE self)
 {
-    VALUE object = load_all(mp_lazy_record_get(self));
+    const mp_lazy_record *lazy = mp_lazy_record_get(self);
+    VALUE codec = lazy->codec, object = load_all(lazy);
 
     RB_GC_GUARD(self);
+    RB_GC_GUARD(codec);
     return object;
 }
 
