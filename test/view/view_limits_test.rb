@@ -100,6 +100,13 @@ class ViewLimitsTest < Minitest::Test
     assert_raises(Manypack::StackError) { exercise { Manypack.dig("\x91\x91\x01".b, 0, 0, max_depth: 1) } }
   end
 
+  def test_dig_refuses_a_value_that_is_nested_too_deeply_where_unpack_does
+    bytes = Manypack.pack({ "a" => [nil, { "b" => 1 }] })
+    blamed = [-> { Manypack.unpack(bytes, max_depth: 2) }, -> { Manypack.dig(bytes, "a", max_depth: 2) },
+              -> { View.new(bytes, max_depth: 2).dig("a") }].map { |way| assert_raises(Manypack::StackError, &way) }
+    assert_equal [5], blamed.map(&:offset).uniq
+  end
+
   # --- keys -----------------------------------------------------------------------------------------------
 
   FACTORY = Manypack::Factory.new.tap { |factory| factory.register_common(:set) }
