@@ -1,7 +1,7 @@
 /*
- * The canonical form: the first walk checks it and finds the order of keys, the second writes in that order. The first
- * walks like skip.c, but keeps for each open map its previous key, to compare the next key with it, and the offsets of
- * its pairs, to sort them. The second jumps back and forth from pair to pair.
+ * The canonical form: the first walk checks the object and finds the order of keys, the second writes in that order.
+ * The first is like the walk of skip.c, but also keeps the previous key of each open map, to compare the next key with
+ * it, and the offsets of its pairs, to sort them. The second jumps back and forth from pair to pair.
  */
 #include "canonical.h"
 
@@ -144,7 +144,7 @@ typedef struct {
 
 enum { UP = 1 };
 
-/* The only pair that is outside of all maps. */
+/* The node of the only pair that is outside all maps. */
 enum { ROOT = 0 };
 
 MP_INLINE size_t
@@ -183,7 +183,7 @@ cursor_enter(cursor *c, const node *nodes, size_t pair_link)
     cursor_set(c, nodes, pair->start, pair->inner);
 }
 
-/* Moves to the next object. */
+/* Jumps to the next object in canonical order, unless that is the next one in the bytes. */
 MP_INLINE void
 cursor_turn(cursor *c, const node *nodes)
 {
@@ -203,7 +203,7 @@ cursor_turn(cursor *c, const node *nodes)
 
 /* --- the order of keys ------------------------------------------------------------------------------ */
 
-/* The type of a kind: the first kind of that type. */
+/* The type of a kind, as the first kind of that type: all integers have one type, all floats, and str and bin. */
 static mp_kind
 type_of(mp_kind kind)
 {

@@ -34,14 +34,15 @@
  */
 
 /*
- * Finds the first place that is not canonical: a status of mp_skip or mp_timestamp_read, MP_E_UTF8, MP_E_KEY_DEPTH,
- * MP_E_FORM, MP_E_KEY_ORDER, MP_E_DUPLICATE_KEY or MP_E_NAN_KEY. The order of a key is checked at its end.
+ * MP_OK if the object is canonical. Otherwise the status of the first place that is not: one of mp_skip or
+ * mp_timestamp_read, MP_E_UTF8, MP_E_KEY_DEPTH, MP_E_FORM, MP_E_KEY_ORDER, MP_E_DUPLICATE_KEY or MP_E_NAN_KEY. The
+ * order of a key is checked at its end.
  */
 mp_status mp_canonical_check(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open);
 
 /*
  * Appends the canonical form to out; it has no more bytes than the object. Appends nothing unless it returns MP_OK. For
- * values without a canonical form, returns one of these, except MP_E_FORM and MP_E_KEY_ORDER.
+ * values without a canonical form, returns a status of mp_canonical_check, but never MP_E_FORM or MP_E_KEY_ORDER.
  */
 mp_status mp_canonical_write(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open, mp_out *nodes,
                              mp_out *out);

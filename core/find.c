@@ -34,8 +34,8 @@ truncated_head(const mp_look *look, size_t at)
 }
 
 /*
- * Skips the next n objects by a walk that begins inside the container, or inside the first of these objects: then p is
- * in front of the last `inner` objects in it, and max_depth is 2 or more.
+ * Skips the next n objects by a walk from p. If `inner` is not 0, p is inside the first of them, in front of its last
+ * `inner` objects, and max_depth is 2 or more.
  */
 static mp_status
 walk_on(mp_cursor *cursor, uint64_t n, const uint8_t *p, uint64_t inner)
@@ -62,8 +62,8 @@ skip_objects(mp_cursor *cursor, uint64_t n)
 }
 
 /*
- * Skips the container at the cursor if the tape's next entry is its entry, as it is if the cursor has passed the one in
- * front of it: no head is read then.
+ * Skips the container at the cursor without reading its head, if the tape's next entry is the container's. It is if the
+ * cursor has skipped the container of the previous entry.
  */
 MP_INLINE bool
 skip_by_entry(mp_cursor *cursor)
@@ -234,7 +234,7 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
 {
     const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
     const uint8_t *p = bytes + cursor->at;
-    uint64_t left = cursor->left; /* here, because a store to the cursor would have the key's fields read again */
+    uint64_t left = cursor->left; /* a copy: a store to the cursor would make the compiler reload the key */
     mp_status status;
 
     *value = 0;

@@ -74,7 +74,7 @@ mp_skip_leaves(const uint8_t **p, const uint8_t *end, uint64_t n)
     return n;
 }
 
-/* The same from a cursor on, in whose container at least n objects are left. */
+/* The same from a cursor on. Its container must have at least n objects left. */
 MP_INLINE uint64_t
 mp_cursor_skip_leaves(mp_cursor *cursor, uint64_t n)
 {

@@ -81,7 +81,6 @@ int mp_key_compare(const mp_key *a, const mp_key *b);
 /* A hash: equal keys have the same signature. */
 uint32_t mp_key_signature(const mp_key *key);
 
-/* True for a NaN. */
 MP_INLINE bool
 mp_key_nan_p(const mp_key *key)
 {

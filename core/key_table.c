@@ -73,7 +73,7 @@ next_slot(const mp_key_table *table, uint32_t slot)
     return slot + 1 == table->capacity ? 0 : slot + 1;
 }
 
-/* The offset after the key at an offset, which is in the table, if it is the wanted one; else 0. */
+/* Compares a key in the table, which starts at `at`: the offset after it if it is the wanted key, else 0. */
 static size_t
 end_if_same(const uint8_t *bytes, size_t size, uint32_t at, const mp_key *key)
 {
@@ -97,7 +97,7 @@ end_if_same(const uint8_t *bytes, size_t size, uint32_t at, const mp_key *key)
     return mp_key_compare(&found, key) ? 0 : (size_t)(end - bytes);
 }
 
-/* The slot of a key, or the unused slot where it belongs. Sets *end to the offset after the key; 0 if it is unused. */
+/* The slot of a key, or the unused slot where it belongs. Sets *end to the offset after the key, or 0 if unused. */
 MP_INLINE uint32_t
 slot_of(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key, size_t *end)
 {

@@ -19,7 +19,7 @@
 typedef struct {
     uint32_t *slots;     /* in the caller's memory: offsets of keys, 0 in an unused slot */
     uint32_t capacity;   /* number of slots */
-    uint32_t most, used; /* how many different keys it may hold, fewer than capacity; and holds */
+    uint32_t most, used; /* how many different keys it may hold, fewer than capacity, and how many it holds */
     uint64_t seed[2];
     mp_find_which which; /* MP_FIND_FIRST or MP_FIND_LAST */
     bool twice;          /* a key is in the map twice: only a search by the same `which` may use the table */

@@ -48,8 +48,8 @@ mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 }
 
 /*
- * The same for the next head of a message. *objects counts the objects of the message so far, declared ones included;
- * the objects that this head declares are added. MP_E_MAX_OBJECTS if they are too many.
+ * The same for the next head of a message. Adds the objects that the head declares to *objects, the number of objects
+ * of the message so far, declared ones included. MP_E_MAX_OBJECTS if that is too many.
  */
 MP_INLINE mp_status
 mp_limits_pass(const mp_limits *limits, mp_kind kind, uint32_t n, uint64_t *objects)

@@ -1,6 +1,6 @@
 /*
- * Where every 8th element of the long arrays in a message is: moving to one takes at most 7 steps. Made once, for a
- * complete tape, and never written again.
+ * The offsets of every 8th element of the long arrays in a message: any element is at most 7 steps from one. Made once,
+ * for a complete tape, and never written again.
  *
  *   mp_places places = {.first = memory};          // for tape.count + 1 numbers
  *

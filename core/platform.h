@@ -243,7 +243,7 @@ mp_block_high(mp_block block)
     return (uint64_t)(unsigned)_mm_movemask_epi8(block);
 }
 
-/* Both kinds, and those that are `also`. */
+/* Both kinds, and the bytes that equal `also`. */
 MP_INLINE uint64_t
 mp_block_unplain(mp_block block, uint8_t also)
 {

@@ -52,8 +52,8 @@ container_open(mp_walk *walk, const mp_head *head)
 }
 
 /*
- * Moves past the head at *p. If it is a container that is not empty, opens it and sets *opened; otherwise only its
- * payload is left to pass.
+ * Moves past the head at *p. Opens a container that is not empty, and sets *opened. Otherwise only the payload is left
+ * to pass.
  */
 MP_INLINE mp_status
 head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const mp_limits *limits, bool *opened)

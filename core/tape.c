@@ -200,7 +200,7 @@ typedef struct {
     mp_noted_keys *noted;                    /* only in a checked stride: notes on its keys; or NULL */
 } strider;
 
-/* Looks up map and noted for the innermost container. */
+/* Sets `map` and `noted` for the innermost container. */
 MP_INLINE void
 strider_look(strider *s, const mp_tape *tape)
 {
@@ -222,7 +222,7 @@ strider_of(const mp_tape *tape)
                      .keep = tape->keep};
 }
 
-/* Stores the state of the stride in the tape, which continues from there. */
+/* Stores the state of the stride in the tape, except `left`, which belongs in the innermost entry. */
 MP_INLINE void
 strider_settle(const strider *s, mp_tape *tape)
 {

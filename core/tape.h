@@ -59,8 +59,8 @@ struct mp_tape {
 mp_status mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_depth, uint32_t keep);
 
 /*
- * Walks to the end of the message. After MP_E_TRUNCATED it goes on if status is set to MP_OK and size to more bytes:
- * all walks together are linear in the size.
+ * Walks to the end of the message. To go on after MP_E_TRUNCATED, set status to MP_OK and size to a larger one, and
+ * call again: all walks together take linear time.
  */
 mp_status mp_tape_finish(mp_tape *tape);
 

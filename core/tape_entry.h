@@ -7,8 +7,8 @@
 /* Entries are in the order of the message. A container is open while the walk is inside it. */
 typedef struct {
     uint32_t offset; /* of the head */
-    uint32_t end;    /* offset after it; if open, the entry of the container around it, which is never above offset */
-    uint32_t next;   /* the first entry after it; if open, how many objects are still to come */
+    uint32_t end;    /* offset after it; if open, the index, at most offset, of the entry of the container around it */
+    uint32_t next;   /* index of the first entry after it; if open, how many objects are still to come */
 } mp_tape_entry;
 
 #endif

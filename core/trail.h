@@ -19,7 +19,7 @@
  *   if (mp_trail_go_on(&trail, offset)) ...     // then the steps, as above
  *
  * A trail with marks can continue to a later offset of the same message. All its walks together take time in proportion
- * to the last offset, at most times the number of maps around it.
+ * to the last offset or, at worst, to that times the number of maps around it.
  */
 #ifndef MP_TRAIL_H
 #define MP_TRAIL_H
@@ -50,9 +50,9 @@ void mp_trail_init(mp_trail *trail, const uint8_t *bytes, size_t offset);
 bool mp_trail_walk(mp_trail *trail);
 
 /*
- * Walks on to a later offset of the same message, or one in the same object; with the same results. False if the offset
- * is before the object of the last walk, or if that walk failed: then start anew. The message may have moved: set
- * trail->tape.bytes.
+ * Like mp_trail_walk, walks on to a later offset of the same message, or to one in the same object. Also false if the
+ * offset is before the object of the last walk, or if that walk failed: then start anew. If the message may have moved,
+ * set trail->tape.bytes first.
  */
 bool mp_trail_go_on(mp_trail *trail, size_t offset);
 
@@ -71,7 +71,7 @@ mp_trail_places(const mp_trail *trail)
     return (size_t)trail->tape.capacity + 1;
 }
 
-/* The ith container of the trail, from the outermost, 0, on. */
+/* The step in the ith container of the trail; 0 is the outermost. */
 mp_trail_step mp_trail_step_at(mp_trail *trail, uint32_t i, uint64_t *left);
 
 #endif

@@ -218,8 +218,8 @@ mp_row_ahead(const uint8_t *p)
 }
 
 /*
- * FIXINT, UINT, INT. mp_ahead_p must be true. A UINT of 2^63 or more comes out negative. Without a branch on the size
- * of the number, because branch predictors miss it.
+ * FIXINT, UINT, INT. mp_ahead_p must be true. A UINT of 2^63 or more comes out negative. Does not branch on the size of
+ * the number, because branch predictors would miss it.
  */
 MP_INLINE int64_t
 mp_int_ahead(const uint8_t *p, mp_wire_row row)
@@ -331,8 +331,8 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
 }
 
 /*
- * Moves *p over a leaf, even near the end. If it is a container or incomplete, returns false and does not move *p; near
- * the end also if its size is in a field, or if it is an empty container.
+ * Moves *p over a leaf, even near the end. Returns false, and does not move *p, for a container and for an incomplete
+ * object; near the end also for an object whose size is in a field, and for an empty container.
  */
 MP_INLINE bool
 mp_skip_leaf(const uint8_t **p, const uint8_t *end)

@@ -45,9 +45,9 @@ require_relative "manypack/path"
 require_relative "manypack/parallel"
 
 module Manypack
-  # Whatever a message or an error about it needs is loaded above, because at that moment no file may be in reach. A
-  # program itself calls for the rest, which takes longer to load and is of no use to most. A comment in Parallel says
-  # why the paths are absolute, and why everything is loaded at once before Ruby 4.0.
+  # All that handling a message, or an error about it, needs is loaded above, because no file may be in reach by then.
+  # The rest takes longer to load, and most programs never use it, so it is loaded when a program first names it. A
+  # comment in Parallel says why the paths are absolute, and why everything is loaded at once before Ruby 4.0.
   autoload :Type, File.join(__dir__, "manypack/record") # defines all three
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
@@ -56,7 +56,7 @@ module Manypack
 
   # Loads what is otherwise loaded on first use: Record, Type, Parallel, the parser of paths, hints in errors about
   # calls, and zlib if this Ruby has it. A program calls it before it forks, calls Dir.chroot, or drops its privileges,
-  # and before handlers of signals that use any of these. Returns nil. What Manypack raises about a message needs none.
+  # and before handlers of signals that use any of these. Returns nil. Errors about a message need none of it.
   #
   #   Manypack.eager_load!
   def self.eager_load!

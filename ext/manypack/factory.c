@@ -196,7 +196,7 @@ rb_factory_codec(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 0, 1);
     if (argc) options = argv[0];
-    else if (mp_lenient_p(api)) options = rb_hash_new(); /* so that the Codec knows the name it was asked for by */
+    else if (mp_lenient_p(api)) options = rb_hash_new(); /* nil would give the Codec for calls by the name Manypack */
     return mp_codec_with_options(factory_codec(self), options, MP_CONFIGURES | MP_LOOKS | api);
 }
 

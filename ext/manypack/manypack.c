@@ -108,16 +108,16 @@ factory_to_call(VALUE self, int argc, const VALUE *argv, int most)
  * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
  * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
- * timestamp:: pack Time and Timestamp as ext type -1 (default false); a registered ext type for Time goes before it
- * max_depth:: maximum nesting of containers that are not empty, 1 to 100000 (default 128, as in unpack). Of a View the
- *             bytes are copied, whatever is nested in them
+ * timestamp:: pack Time and Timestamp as ext type -1 (default false); a registered ext type for Time takes precedence
+ * max_depth:: maximum nesting of containers that are not empty, 1 to 100000 (default 128, as in unpack). The bytes
+ *             of a View are copied, however deeply they are nested
  * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and the bytes of Strings of any
  *                      encoding unchanged (default false)
  * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,
  *             Floats as float32 if nothing is lost, one NaN. docs/canonical.md has the rules (default false)
  * default:: a Proc, or anything with +call+, that gets each object which could not be packed, and returns what is
- *           packed in its place. What it raises passes through; if it returns the object itself, the error is as
- *           without it
+ *           packed in its place. Its exceptions pass through. If it returns the object itself, the error is the
+ *           same as without it
  *
  * The options may also be a Hash. An option that has an effect only on unpacking raises ArgumentError; a Codec takes
  * the options of both.
@@ -160,16 +160,16 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *
  * Unpacks one object. A str becomes a UTF-8 String, a bin a BINARY String. String keys of a map are frozen.
  *
- * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>. Of an io
- *          only one object is read, so that the next call reads the next object
+ * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>. From an io
+ *          only one object is read, and the next call reads the next object
  * as:: :view returns a View, after the heads and lengths of the whole object were checked; a Type, a Record or a class
  *      that has a Record loads the object; anything else with <code>load(bytes)</code> gets the bytes, and its result
  *      is returned (default: objects)
  * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
  * symbolize_keys:: str and bin map keys become Symbols (default false)
- * freeze:: every object is frozen, and equal Strings are one object (default false). Where few Strings are equal this
- *          takes three times as long as +shareable+, which freezes everything, too, but does not look for equal ones
+ * freeze:: every object is frozen, and equal Strings are one object (default false). If few Strings are equal, this
+ *          takes three times as long as +shareable+, which also freezes everything, but does not look for equal ones
  * shareable:: every object is frozen and shareable between Ractors; a short str that was unpacked before may be the
  *             same String again (default false)
  * allow_unknown_ext:: an unknown ext becomes an ExtensionValue instead of raising (default false)
@@ -189,9 +189,9 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *             utf8: :strict, duplicate_keys: :error</code>, each unless you set it yourself, and timestamps in the
  *             years 1 to 9999 only (default false)
  *
- * Limits are checked against declared sizes, before the content has arrived. Some limits hold with any options: of the
- * keys of a map at most 16 different ones may have the same hash value, as several NaNs have, or at most 4 if they are
- * containers; at most 4 container keys may be nested in each other; and a key may be at most 32 containers deep.
+ * Limits are checked against declared sizes, before the content has arrived. Some limits hold whatever the options: at
+ * most 16 different keys of a map may have the same hash value, as NaNs do, or 4 if they are containers; at most 4
+ * container keys may be nested in each other; and a key may be at most 32 containers deep.
  *
  * The options may also be a Hash. An option that has an effect only on packing raises ArgumentError; a Codec takes the
  * options of both.

@@ -48,7 +48,7 @@ module Manypack
     end
 
     # Returns what the column holds: bytes or JSON, or nil for nil. Raises RecordError or EncodeError for an object that
-    # would not be read again.
+    # could not be read back.
     def serialize(value)
       return if value.nil?
 

@@ -35,8 +35,8 @@ module Manypack
     # Writes the entries of a cache as MessagePack, and nothing else. Reading an entry cannot create an object of an
     # arbitrary class, as Marshal can.
     #
-    # What is read is what was written, or it is not written: an object whose class has a Record comes back as an object
-    # of this class, and anything that cannot come back is an error when it is written. A class that is not there any
+    # An object is read as it was written, or not written at all: an object whose class has a Record comes back as an
+    # object of this class, and writing anything that could not come back is an error. A class that is not there any
     # more, or whose Record refuses the bytes, is a miss.
     #
     #   config.cache_store = :redis_cache_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
@@ -105,7 +105,8 @@ module Manypack
 
       private
 
-      # Without options, what can be packed can be unpacked.
+      # Raises an error for an entry that the options would refuse to read. Without options, all packed entries can be
+      # read.
       def check(packed)
         @codec.view(packed, check: true)
       rescue DecodeError => error

@@ -21,15 +21,14 @@ require "manypack/core_ext"
 require "manypack/codec/redefined"
 
 module Manypack
-  # MessagePack has what the msgpack gem has and no more, because programs define constants of their own there. Its
-  # Packer, Unpacker, Buffer and Factory are those that accept what the msgpack gem accepts. It is a module of its own,
-  # so that wrapping MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could
-  # have.
+  # MessagePack has only the constants that the msgpack gem has, because programs define their own there. Its Packer,
+  # Unpacker, Buffer and Factory are those that accept what the msgpack gem accepts. It is a module of its own, so that
+  # wrapping MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could have.
   module DropIn # :nodoc:
     CONSTANTS = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError
                    Time Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
 
-    # What only Manypack has, and takes a Codec.
+    # Methods that only Manypack has and that take a Codec.
     module Functions # :nodoc:
       %i[dump_file foreach load_file split].each do |name|
         class_eval <<~RUBY, __FILE__, __LINE__ + 1
@@ -56,8 +55,8 @@ module Manypack
 
       private
 
-      # What is of MessagePack's classes says so, in inspect and to Marshal and YAML. A process that has the msgpack gem
-      # instead can load it, and the other way round.
+      # Renames the classes, so that inspect, Marshal and YAML say MessagePack. Then processes with Manypack and with
+      # the msgpack gem can load each other's objects.
       def name_classes
         (CONSTANTS - [:DefaultFactory]).each { |name| Internal.rename(of_the_gem(name), ::MessagePack, name.name) }
         Internal.rename(Lenient::Factory::Pool, Lenient::Factory, "Pool")

@@ -35,8 +35,8 @@ module Manypack
     # packer, of klass for an unpacker. Without a packer the class is not packed as that type; without an unpacker the
     # type is not unpacked.
     #
-    # A registration copies the list of all types. Where thousands of classes are packed alike, register a class or
-    # module that all of them inherit or include.
+    # A registration copies the list of all types. If thousands of classes are packed in the same way, register a class
+    # or module that all of them inherit or include.
     #
     # A class that is reloaded under its name, as Rails does, replaces the old class with that type: objects of the old
     # class are no longer packed.
@@ -74,8 +74,8 @@ module Manypack
     # names:: any of :symbol (ext type 0), :bigint (1), :bigdecimal (2), :rational (3), :complex (4), :datetime (5),
     #         :date (6), :time (7), :range (11), :set (12), :uri (13), :ipaddr (14), :pathname (15) and :regexp (16)
     #
-    # A Time keeps its offset from UTC, and an Integer is packed as :bigint only if it does not fit 64 bits. Bodies that
-    # are not those of the class raise MalformedFormatError.
+    # A Time keeps its offset from UTC, and an Integer is packed as :bigint only if it does not fit 64 bits. A body that
+    # is not valid for the class raises MalformedFormatError.
     #
     # Raises ArgumentError for other names, and without any; LoadError if the library of a class is not installed; and
     # the errors of Factory#register_type.

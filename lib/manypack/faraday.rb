@@ -53,7 +53,7 @@ module Manypack
 
       # Packs the body of a request, and sets its Content-Type unless it has one. A request without a body, or with the
       # Content-Type of something else, stays as it is. So does a body that is a String or an IO, because it is bytes
-      # already; of a View the bytes are sent. Raises the errors of Manypack.pack.
+      # already. A View is sent as its bytes. Raises the errors of Manypack.pack.
       def on_request(env)
         body = env[:body]
         type = env[:request_headers]["Content-Type"]
@@ -78,13 +78,13 @@ module Manypack
       # Creates the middleware; Faraday does.
       #
       # as:: what loads the bodies, as at Manypack.unpack: a Record or another Type, <code>:view</code> for Views, or an
-      #      object with <code>load(bytes)</code>; nil unpacks them (default). Only what succeeded has that shape: the
-      #      bodies of other responses, whose status is not 200 to 299, are unpacked as without +as+
+      #      object with <code>load(bytes)</code>; nil unpacks them (default). It applies only to responses with a
+      #      status from 200 to 299; bodies of other responses are unpacked as without +as+
       # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
       #         registered on DefaultFactory
       # content_types:: the media types to ask for and to unpack, an Array of Strings (default: the three of
       #                 MessagePack, and to unpack also those with the suffix +msgpack)
-      # json:: true to ask for JSON, too, and to load it by the same +as+: application/json, and what has the suffix
+      # json:: true to ask for JSON, too, and to load it by the same +as+: application/json, and types with the suffix
       #        +json+
       # options:: any of those of Manypack.unpack; they replace those of the codec. +collect+ as in Type#load
       #

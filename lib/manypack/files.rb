@@ -12,12 +12,12 @@ module Manypack
   # as:: :view to yield Views, or anything with <code>load(bytes)</code>, to yield what that returns
   # codec:: a Codec for its options, and for the ext types of Views and Types (default: that of DefaultFactory)
   #
-  # The other options are those of Manypack.unpack; they and the codec go before what a Type in +as+ says itself. Limits
-  # apply to each message. Options of what is built, such as +symbolize_keys+, raise ArgumentError without +as+, because
-  # nothing is; of +untrusted+, only the limits hold then.
+  # The other options are those of Manypack.unpack; they and the codec take precedence over the options of a Type in
+  # +as+. Limits apply to each message. Without +as+ nothing is built, so options for objects, such as +symbolize_keys+,
+  # raise ArgumentError, and +untrusted+ only sets the limits.
   #
-  # It starts an Unpacker, which takes several times as long as unpacking one small message. For a String with one,
-  # View.new has its bytes, and Manypack.unpack with <code>as:</code> loads it.
+  # It starts an Unpacker, which takes several times as long as unpacking one small message. For a String with a single
+  # message, use View.new, or Manypack.unpack with <code>as:</code>.
   #
   # Raises TruncatedError, whose +start+ is the end of the last whole message, if the source ends inside a message;
   # other DecodeErrors if it is not MessagePack; TypeError for an unsuitable source; ArgumentError for the name of a
@@ -107,7 +107,7 @@ module Manypack
 
   # Opens files by their names, and makes the Unpackers that read them.
   module Files # :nodoc:
-    # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
+    # Deeper than any Packer writes: for checking files, whose messages are skipped and not unpacked.
     MAX_DEPTH = 100_000
 
     # Returns an Unpacker that reads from an io. Raises ArgumentError for other options, such as those of a Buffer, and
@@ -142,7 +142,7 @@ module Manypack
       end
     end
 
-    # Returns a path as an error says it.
+    # Returns a path as errors show it.
     def self.shown(path)
       name = path.dup.force_encoding(Encoding::UTF_8)
       name.valid_encoding? ? name : path.dump

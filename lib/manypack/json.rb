@@ -6,7 +6,7 @@
 module Manypack
   # Yields the packed bytes of each JSON text of an io or a file, and returns nil. Without a block it returns an
   # Enumerator. The texts follow each other, on lines of their own (JSON Lines) or not. Memory holds one text and what
-  # was read of the next ones; nothing is built of them.
+  # was read of the next ones; no objects are built.
   #
   # source:: an io, anything with <code>readpartial</code> or <code>read</code>; or the path of a file, which may be
   #          compressed as for Manypack.foreach
@@ -63,15 +63,16 @@ module Manypack
     end
   end
 
-  # The JSON texts of an io. It gives the extension what has been read, and keeps the beginning of a text that is not
-  # complete: then it searches for its end in what comes, so that each byte is parsed twice at most.
+  # The JSON texts of an io. It passes what it has read to the extension, and keeps the beginning of an incomplete text.
+  # It then searches further bytes for the end of that text before it parses again, so that each byte is parsed at most
+  # twice.
   class JSONTexts # :nodoc:
     READ_BYTES = 1 << 16
-    NEWLINE = "\n".b.freeze # in the encoding of @rest: for another one, Ruby would look at all bytes of it first
+    NEWLINE = "\n".b.freeze # binary like @rest: for another encoding, Ruby would first scan all bytes of @rest
     private_constant :NEWLINE
 
-    # Yields the bytes of each text of an io, or of the file with that path; if +texts+, all that Internal.json_texts
-    # yields.
+    # Yields the bytes of each text of an io, or of the file with that path; if +texts+, yields everything that
+    # Internal.json_texts yields.
     def self.foreach(codec, source, texts: false, &block)
       return new(codec, source).each(texts: texts, &block) if Arguments.readable?(source)
 
@@ -116,8 +117,8 @@ module Manypack
       run { |last| Internal.json_texts(@codec, @rest, @lines, last, @origin, texts, &block) }
     end
 
-    # Yields the bytes of all texts that one read has completed, as one String. With +odd+, yields the bytes of each and
-    # its line instead, if one has a key that starts with $ or is very deep.
+    # Yields the bytes of all texts that one read has completed, as one String. With +odd+, if one of them has a key
+    # that starts with $ or is very deep, yields the bytes and the line of each text instead.
     def each_batch(odd: false)
       run do |last|
         done = Internal.json_texts(@codec, @rest, @lines, last, @origin, false)
@@ -149,7 +150,7 @@ module Manypack
       nil
     end
 
-    # Packs what is complete, and then what is complete before a text that is wrong.
+    # Packs the complete texts. If one is wrong, it is found in the second round, after those before it were yielded.
     def work
       done = nil
       until @rest.empty? || done&.zero?
@@ -159,8 +160,7 @@ module Manypack
       @searched = @state = 0
     end
 
-    # True unless a text is known to be incomplete, also with what has come now after the bytes `before`, and may be as
-    # long as it is.
+    # True if the current text may be complete or is too long, now that bytes have been read after the first `before`.
     def end_near?(before)
       return @rest.index(NEWLINE, before) if @lines
       return true unless @searched
@@ -174,12 +174,12 @@ module Manypack
   private_constant :JSONTexts
 
   module Arguments # :nodoc:
-    # What from_json does for a source or a target that is not of this extension.
+    # Called by from_json for a source or a target that the extension does not handle itself.
     def self.json_of(codec, source, out)
       JSONTexts.pack(codec, source, out)
     end
 
-    # Returns the packed bytes of a text without the pairs whose keys come again: each last value in the first place.
+    # Returns the packed bytes of a text with each repeated key only once, in its first place and with its last value.
     def self.with_last_keys(bytes, max_depth, compatibility_mode)
       codec = Codec.new(max_depth: max_depth, compatibility_mode: compatibility_mode, allow_unknown_ext: true)
       codec.pack(codec.unpack(bytes))

@@ -62,7 +62,7 @@ module Manypack
 
     extend Guesses
 
-    # Names what there is in place of other methods of Enumerable.
+    # Returns a hint for other methods of Enumerable.
     def self.guess(name)
       return super unless Enumerable.method_defined?(name)
 

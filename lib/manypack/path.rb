@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::Path: which places of a message a query means.
+# Manypack::Path: a query for values of a message.
 #++
 module Manypack
   # A query for values of a message, in the language JSONPath (RFC 9535): <code>$.statuses[*].user.screen_name</code>,
@@ -159,7 +159,7 @@ module Manypack
     #          anything with <code>readpartial</code> or <code>read</code>, or an Unpacker with <code>as: :view</code>
     #
     # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
-    # Raises a DecodeError where the bytes are not valid, also for bytes behind the message if the search comes to its
+    # Raises a DecodeError where the bytes are not valid, also for bytes after the message if the search reads to its
     # end, as it does unless its first step is an index, a slice, or several selectors; TruncatedError if an io ends
     # inside a message, LimitError if conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker
     # of anything but Views and for the name of a file, and TypeError for any other source.
@@ -193,8 +193,8 @@ module Manypack
       self
     end
 
-    # Returns the normalized paths of all that Path#each yields, an Array of Strings. Path.from finds
-    # that one value by each. Builds no values. Raises what Path#each raises.
+    # Returns the normalized paths of all values that Path#each yields, an Array of Strings. Path.from of such a path
+    # finds that one value. Builds no values. Raises what Path#each raises.
     #
     #   Manypack::Path.new("$[?@ > 1]").paths(Manypack.pack([1, 2, 3])) #=> ["$[1]", "$[2]"]
     def paths(source, **options)
@@ -329,7 +329,7 @@ module Manypack
       end
     end
 
-    # Returns an Enumerator, after it has raised for arguments that the method would refuse.
+    # Returns an Enumerator. Raises the errors of the method for wrong arguments at once.
     def enumerator(method, source, options)
       options_of_its_own(source, options) || view_of(source, options) || Manypack.split(source, as: :view, **options)
       enum_for(method, source, **options)
@@ -343,7 +343,7 @@ module Manypack
       raise ArgumentError, "a #{source.class} has its own options"
     end
 
-    # Returns the View of a source that is one message; nil for a stream, and for what each_view refuses.
+    # Returns the View of a source that is one message; nil for a stream, and for a source that each_view refuses.
     def view_of(source, options)
       if source.is_a?(View) then source if options_of_its_own(source, options)
       elsif source.respond_to?(:to_str)

@@ -4,11 +4,11 @@
 # Errors as problem details (RFC 9457), for the files that speak HTTP.
 #++
 module Manypack
-  # What a client that sent something wrong is told: application/problem+json.
+  # Describes an error to the client that caused it, as application/problem+json.
   module Problem # :nodoc:
     TYPE = "application/problem+json"
 
-    # Returns the status of the response to what raised a DecodeError.
+    # Returns the status of the response to a DecodeError.
     def self.status_of(error)
       case error
       when LimitError then 413
@@ -29,12 +29,12 @@ module Manypack
       problem.merge("errors" => errors)
     end
 
-    # Returns what is wrong in words that name no class of the program.
+    # Describes the error without naming a class of the program.
     def self.detail(error)
       text(Excerpt.of(error.is_a?(RecordError) ? error.sentence : error.message))
     end
 
-    # Returns a text as the UTF-8 that JSON has.
+    # Returns a text in valid UTF-8, for JSON.
     def self.text(text)
       String.new(text, encoding: Encoding::UTF_8).scrub
     end

@@ -46,10 +46,10 @@ module Manypack
       #         registered on DefaultFactory
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
-      # json:: true to load bodies of JSON, too: application/json, and any with the suffix +json+. The answer to one
-      #        that is wrong is Manypack::Rack.problem
-      # on_error:: what makes the response to a body that is wrong, an object with <code>call(env, error)</code>; the
-      #            error is a DecodeError
+      # json:: true to load bodies of JSON, too: application/json, and any with the suffix +json+. A wrong one is
+      #        answered with Manypack::Rack.problem
+      # on_error:: an object with <code>call(env, error)</code> that returns the response to a wrong body; the error is
+      #            a DecodeError
       # options:: any of those of Manypack.unpack; they replace those of the codec. +collect+ as in Type#load
       #
       # Unless the options, the codec or the Type say otherwise, <code>untrusted: true</code> and
@@ -150,8 +150,8 @@ module Manypack
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # json:: true to send JSON to clients that do not ask for MessagePack by name; false to send the status 406 to
       #        clients that do not accept MessagePack
-      # content_types:: the media types of packed responses, an Array of Strings; the first is for clients that accept
-      #                 several equally (default: the three of MessagePack)
+      # content_types:: the media types of packed responses, an Array of Strings; clients that accept several equally
+      #                 get the first (default: the three of MessagePack)
       # options:: any of those of Manypack.pack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
@@ -169,8 +169,8 @@ module Manypack
       # Returns the response to a request as Rack has it: status, headers, and body.
       #
       # env:: the env of the request, a Hash
-      # object:: what to pack; a View is packed already, such as that of Type#view, and sent as its bytes or as its
-      #          JSON, but a String is packed
+      # object:: the object to pack, which may be a String. A View, such as that of Type#view, is packed already: its
+      #          bytes are sent, or its JSON
       # status:: an Integer
       # headers:: a Hash of further headers, with names in lower case
       #

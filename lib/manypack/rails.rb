@@ -22,8 +22,8 @@ module Manypack
   # - a request's body of that type becomes its +params+, as ParameterParser reads it,
   # - <code>load_body(SIGNUP)</code> in a controller loads the body by a Record, of MessagePack or JSON, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
-  #   InvalidBody itself. Where a constraint of a route or a middleware reads it first, that takes Railties, loaded
-  #   before.
+  #   InvalidBody itself. If a constraint of a route or a middleware reads it first, this works only if Railties was
+  #   loaded before.
   module Rails
     # The media type of responses: the one that IANA registered for MessagePack.
     CONTENT_TYPE = MediaType::REGISTERED
@@ -52,7 +52,7 @@ module Manypack
         Problem.of(cause || self, status, ::Rack::Utils::HTTP_STATUS_CODES[status])
       end
 
-      # What the response has, unless the program makes its own: the status, the message and the offset, under Strings.
+      # The content of the response, unless the program makes its own: a Hash of the status, the message and the offset.
       #
       #   error.answer #=> {"status" => 400, "error" => "unexpected end of input, at byte 2", "offset" => 2}
       def answer
@@ -79,8 +79,8 @@ module Manypack
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # options:: those of Manypack.unpack except +symbolize_keys+, +freeze+ and +shareable+; they replace those of the
       #           codec. <code>untrusted: true</code> holds unless they or the codec say otherwise. Whatever the codec
-      #           says, keys remain Strings and nothing is frozen: +params+ finds Strings by Symbols too, and Rails
-      #           changes the objects that it is given
+      #           says, keys are Strings and nothing is frozen: +params+ finds Strings by Symbols too, and Rails changes
+      #           the objects that it gets
       #
       # Raises ArgumentError for other options, and TypeError or RangeError for unsuitable values.
       #
@@ -124,7 +124,7 @@ module Manypack
       end
     end
 
-    # What controllers get.
+    # Methods for controllers.
     module Bodies # :nodoc:
       # Loads the body of the request by a Record or another Type, or a class that has one: JSON if its media type is
       # application/json or has the suffix +json+, otherwise MessagePack. Raises InvalidBody with all errors of the
@@ -150,8 +150,8 @@ module Manypack
     end
     private_constant :Bodies
 
-    # Rails looks up MIME types by their whole names. This makes :msgpack of an unregistered type with the suffix of
-    # MessagePack.
+    # Rails looks up MIME types by their whole names. This treats an unregistered type with the suffix of MessagePack as
+    # :msgpack.
     module Suffixed # :nodoc:
       def content_mime_type
         type = super
@@ -186,8 +186,8 @@ module Manypack
       end
     end
 
-    # The middleware that answers where a body is first read outside of a controller: by a constraint of a route, or by
-    # another middleware.
+    # The middleware that answers InvalidBody if a body is first read outside of a controller: by a constraint of a
+    # route, or by another middleware.
     class EarlyReads # :nodoc:
       def initialize(app)
         @app = app
@@ -205,7 +205,7 @@ module Manypack
     end
     private_constant :EarlyReads
 
-    # Inside of what Rails shows errors with, before the application changes the stack, and may swap that.
+    # Inserted just inside the middleware that shows errors, before the application changes the stack.
     if defined?(::Rails::Railtie)
       class Railtie < ::Rails::Railtie # :nodoc:
         config.app_middleware.insert_after(::ActionDispatch::DebugExceptions, EarlyReads)

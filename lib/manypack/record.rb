@@ -32,27 +32,26 @@ module Manypack
       private :create
     end
 
-    # Returns the Record of a class. Every member of a Struct or a Data needs a type;
-    # docs/records.md lists them. <code>Object</code> accepts anything. The members are keywords or a Hash, and their
-    # names Symbols or Strings.
+    # Returns the Record of a class. Every member of a Struct or a Data needs a type; docs/records.md lists the types,
+    # and <code>Object</code> accepts anything. The members are keywords or a Hash, and their names Symbols or Strings.
     #
     # The class may be any other, too, such as a plain one, an ActiveModel or a dry-struct. Its +new+ gets the members,
-    # and dump reads them by public methods of their names. Of positional parameters, all have the names of members; a
+    # and dump reads them by public methods of their names. Positional parameters must have the names of members; a
     # single parameter with another name, or a <code>*</code>, gets a Hash.
     #
     # with:: a Hash of what Record#with takes, with Symbols as keys. Anything else is the type of a member named +with+
     #
-    # In place of the Hash there may be another Record, or a class that has one, which the new one extends: it has the
-    # members of that Record first, with their types, then its own, and the options of both. A member that is given
-    # again has its new type. <code>:self</code> and the name of the class in the types of that Record still mean it.
+    # Instead of a Hash, +types+ may be another Record, or a class that has one, to extend: the new Record has the
+    # members of that one first, with their types, then its own, and the options of both. A member that is given again
+    # has its new type. <code>:self</code> and the name of the class in the types of that Record still mean it.
     #
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects, even if it is defined after
     # the Record is made; but a +new+ that takes any number of arguments must be there before the first object is
     # loaded. It gets the members by position or as keywords, depending on its parameters: those with names of members
     # must stand at the places of these members. A member may be missing if its parameter has a default, a positional
     # one only if all members after it are missing, too; +defaults+ of Record#with take precedence, and
-    # <code>*rest</code> and <code>**options</code> make no member optional. That a member is missing is found before
-    # code of the class runs. Of what that raises, StandardErrors become RecordErrors with that +cause+, and others pass
+    # <code>*rest</code> and <code>**options</code> make no member optional. Missing members are reported before code of
+    # the class runs. A StandardError that it raises becomes a RecordError with that +cause+; other exceptions pass
     # through. The call is Ruby code, and takes longer than filling in members.
     #
     # The Record has the options of the Types of its members, as in Type[].
@@ -70,8 +69,8 @@ module Manypack
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
-    # are those of Record.new. Raises ArgumentError for what is no class, for a class such as Integer or Proc, of which
-    # Ruby makes no empty objects, and for one whose readers need what +initialize+ sets.
+    # are those of Record.new. Raises ArgumentError for anything but a class, for a class such as Integer or Proc, which
+    # has no empty objects, and for one whose readers need what +initialize+ sets.
     #
     #   class Account
     #     attr_reader :id
@@ -93,10 +92,10 @@ module Manypack
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
     # on Ruby 3.1 a Struct with +keyword_init+, whose +new+ takes keywords and fills missing members with nil. The
-    # members are those of Record.new. The block is evaluated in the class, and may call +check+ as Type#check is
-    # called. The class has the methods that Record#attach describes, unless a member or the block has one of that name.
-    # Raises ArgumentError for a member +to_msgpack+, because Manypack.pack calls the method of that name, for an option
-    # such as <code>check: true</code>, and for anything that is no type.
+    # members are those of Record.new. The block is evaluated in the class, and may call +check+ like Type#check. The
+    # class has the methods that Record#attach describes, unless a member or the block has one of that name. Raises
+    # ArgumentError for a member +to_msgpack+, because Manypack.pack calls the method of that name, for an option such
+    # as <code>check: true</code>, and for anything that is no type.
     #
     #   Circle = Manypack::Record.define(radius: Float) do
     #     check("must have a radius above 0") { |circle| circle.radius > 0 }
@@ -244,7 +243,7 @@ module Manypack
 
     # Returns how load makes the objects at the moment: +:struct+ or +:data+ fills in the members, +:new+ calls the
     # class's own constructor with the members by position, +:keywords+ calls it with keywords, and +:ivars+ sets
-    # instance variables. Raises ArgumentError if the class has got a constructor that cannot take the members.
+    # instance variables. Raises ArgumentError if the class now has a constructor that cannot take the members.
     #
     #   POINT.build #=> :struct
     def build
@@ -316,32 +315,33 @@ module Manypack
     # keys:: a Hash of members and their keys: a String, an Integer or an Array of them: the first is written, all are
     #        read. Or a style, by which all members get their keys: +:camel+ (<code>first_name</code> is "firstName"),
     #        +:pascal+, +:kebab+, +:screaming+, or a Proc that returns the key of a member, a Symbol. Or both, as in
-    #        <code>[:camel, {html_url: "htmlURL"}]</code>. Underscores at the front of a name stay, and <code>?</code>
-    #        at its end goes
+    #        <code>[:camel, {html_url: "htmlURL"}]</code>. Underscores at the start of a name are kept, and a
+    #        <code>?</code> at its end is dropped
     # aliases:: a Hash of members and further keys that are read and never written
-    # defaults:: a Hash of members and the default values of missing ones; all other members are required. Of a String,
-    #            an Array or a Hash that is not frozen, each loaded object gets its own copy; other default values are
+    # defaults:: a Hash of members and the default values of missing ones; all other members are required. Each loaded
+    #            object gets its own copy of a String, an Array or a Hash that is not frozen; other default values are
     #            frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for each loaded
     #            object instead, and returns the default value. If Ractors cannot share the Proc, they cannot share the
-    #            Record. They can share one that is written in the body of a class or module and uses no local variables
-    #            from outside; on Ruby 3.1 to 4.0 none that is written at the top level of a program
+    #            Record. They can share a Proc in the body of a class or module that uses no local variables from
+    #            outside; on Ruby 3.1 to 4.0 they cannot share one at the top level of a program
     # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
     #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash of its
     #           type; dumping writes its pairs again
-    # omit:: +:nil+ leaves out members that are nil when dumping, unless loading would make something else of them; such
-    #        a member, if its type takes nil, may be missing, and is nil then. +:defaults+ leaves out those that are as
-    #        +defaults+ has them. A member that is ABSENT is left out in any case, if that is its default. An array is
-    #        shorter if the last members are left out
+    # omit:: +:nil+ makes dump leave out members that are nil, unless loading would restore another value; a member
+    #        whose type takes nil may then be missing, and is nil. +:defaults+ leaves out members that equal their
+    #        default value. A member whose default is ABSENT is left out in any case while it has that value. An array
+    #        is shorter if the last members are left out
     # load_only:: an Array of members that are read and never written, such as a password
     # dump_only:: an Array of members that are written and never read, such as an id: a message that has one has an
     #             unknown key, and the member is its default, or nil
     # options:: those of Type#with
     #
-    # What holds for a member already stays unless it is given anew: keys of a Hash whatever the style.
+    # Options that a member already has stay unless they are given again; a new style does not change keys from a Hash.
     #
     # Raises ArgumentError for members that the class does not have, for a key that two members have, for a member that
-    # collects unknown keys and can be no Hash, for a default value, unless it is nil or called, that the member's type
-    # refuses or that objects cannot share, and for members that are only read or written in an array or a lazy Record.
+    # collects unknown keys but cannot be a Hash, for a default value that the member's type refuses or that objects
+    # cannot share, unless it is nil or called, and for members that are only read or written in an array or a lazy
+    # Record.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, aliases: nil, defaults: nil, unknown: nil, omit: nil, load_only: nil, dump_only: nil,
@@ -400,13 +400,13 @@ module Manypack
     # <code>object.dump</code>, <code>object.dump_json</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own or
     # from a superclass or a module, or as a member. It also gets +foreach+, <code>valid?</code>, +lazy+, +array+ and
-    # +json_schema+, unless it has a method of that name. The rule: what makes, checks or describes objects is a method
-    # of the class, too; what changes a Record, such as +with+ and +or+, is one of <code>klass.record</code>.
+    # +json_schema+, unless it has a method of that name. As a rule, methods that make, check or describe objects are on
+    # the class, too; methods that change a Record, such as +with+ and +or+, are only on <code>klass.record</code>.
     #
     # Raises Ractor::IsolationError for a class of another Ractor, which Ruby 4.1 does not let this one change. Unless
     # the class has +to_json+ or +as_json+, its objects get both: their JSON is that of their bytes. The options and ext
-    # types of a Packer, a Factory or a call of Manypack.pack hold in the objects, too; what those do not say is as the
-    # Record has it.
+    # types of a Packer, a Factory or a call of Manypack.pack hold in the objects, too; otherwise those of the Record
+    # hold.
     #
     # A subclass gets a Record of its own, made from this one on first use, unless another one is attached to it.
     #
@@ -474,8 +474,8 @@ module Manypack
       @options || uninitialized
     end
 
-    # Returns the types of the members for a Record that extends this one, in which names that mean this one would mean
-    # another.
+    # Returns the types of the members for a Record that extends this one: replaces names of this Record, which would
+    # mean the other one there.
     def types_outside
       types_renamed { |name| @spec if Spec.named?(self, name) }
     end
@@ -489,12 +489,12 @@ module Manypack
       end
     end
 
-    # Returns the types of the members for a Record alone whose types may name the recursive type around it.
+    # Returns the types of the members for a Record that is used alone: replaces names of the recursive type around it.
     def types_within(type)
       types_renamed { |name| type.spec if type.spec[0] == :recursive && name == type.spec[1] }
     end
 
-    # Returns what to do instead of calling a method that the Record does not have but its class.
+    # Returns a hint for a method that only the class of the Record has.
     def guess(name)
       hint = super
       return hint if hint || !@klass.respond_to?(name) || (name != :new && Object.respond_to?(name))

@@ -10,7 +10,7 @@ module Manypack
     # Exit codes.
     FINE = 0
     INVALID = 1 # input that is invalid, or differs
-    NOTHING = 1 # nothing was found, as grep has it
+    NOTHING = 1 # nothing was found, as with grep
     USAGE = 2
     BUG = 70
     IO_FAILED = 74
@@ -39,8 +39,8 @@ module Manypack
     # Other names of commands.
     ALIASES = {"unpack" => "cat"}.freeze
 
-    # How messages are read: exts become ExtensionValues, so that no code of the user runs, and messages may be
-    # deeper than Manypack.unpack reads them.
+    # The options for reading messages: exts become ExtensionValues, so that no code of the user runs, and messages may
+    # be deeper than Manypack.unpack allows.
     OPTIONS = {allow_unknown_ext: true, max_depth: 512}.freeze
 
     # The command cannot do what the user typed.
@@ -137,7 +137,7 @@ module Manypack
       TEXT
     end
 
-    # Calls the block without Ruby's warnings: that a Float is out of range, what the code of a user may mean.
+    # Calls the block without Ruby's warnings, such as those about a Float out of range or about a user's code.
     def quietly
       verbose, $VERBOSE = $VERBOSE, nil
       yield

@@ -30,7 +30,7 @@ module Manypack
       Files.unpacker(nil, **options) # raises for the options, before there is a file
       Files.unpack(path, options) do |unpacker|
         result = yield unpacker
-        unpacker.skip if unpacker.pending? # each has ended there in silence
+        unpacker.skip if unpacker.pending? # raises TruncatedError: each ends there without an error
         result
       end
     end

@@ -17,9 +17,9 @@ module Manypack
   #   name                                            #=> "Ada"
   #
   # Bytes are checked when they are read: an invalid message raises a DecodeError when a search meets the fault, with
-  # its offset in the whole message. <code>check: true</code> checks everything first. Bytes behind the object are an
-  # error for everything that comes to the end of it, such as View#value, View#each and a look for a key of the
-  # outermost map; a look at an element of an array does not come there.
+  # its offset in the whole message. <code>check: true</code> checks everything first. Bytes after the object are an
+  # error for every method that reads to its end, such as View#value, View#each and a search for a key of the outermost
+  # map; reading an element of an array does not.
   #
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.
@@ -122,7 +122,7 @@ module Manypack
     # Returns an Array of the elements, or of the pairs, as View#each yields them: containers are Views, which compare
     # with Hashes and Arrays. View#value builds everything.
     #
-    # options:: those of View#value, for all that is in the Array
+    # options:: those of View#value, for all values in the Array
     #
     #   view = Manypack::View.new(Manypack.pack([1, {"id" => 2}]))
     #   view.to_a                               #=> [1, #<Manypack::View map of 1 at byte 2>]
@@ -226,13 +226,13 @@ module Manypack
     # changes:: a Hash of paths and changes
     #
     # A path is what Path.from takes, such as "a.b", <code>"a[0].b"</code> or <code>"$.users[*].name"</code>. All paths
-    # mean the message as it was. The change is
+    # refer to the message before any change. The change is
     #
     # any other object:: the new value, which can be a View. If the last key or index of the path does not exist, the
     #                    value is added at the end of the map or array
     # a Proc or a Method:: it is called with the value that is there, as View#[] returns it, and returns the new one
-    # REMOVED:: the value goes, and its key; a Proc can return it, too
-    # View.inserted and others:: what View.inserted, View.appended, View.renamed and View.with_parents say
+    # REMOVED:: the value and its key are removed; a Proc can return REMOVED, too
+    # View.inserted and others:: see View.inserted, View.appended, View.renamed and View.with_parents
     #
     # A path that can find several values, with <code>*</code>, a slice, a condition or <code>..</code>, changes each
     # that it finds, and adds none. Procs, REMOVED and View.renamed have no effect if there is no such value, nor if a
@@ -312,7 +312,7 @@ module Manypack
 
     private
 
-    # A View has what Enumerable has, and not all of Hash and Array.
+    # A View has the methods of Enumerable, but not all of Hash and Array.
     def guess(name)
       owner, conversion = { map: [Hash, "to_h"], array: [Array, "to_a"] }[type]
       return "view[#{name.name.inspect}] finds the key" if owner == Hash && key?(name)
@@ -329,7 +329,7 @@ module Manypack
     end
 
     # Returns false for another type, and for an array of another size, without reading what is inside. A map may have a
-    # key twice, so its size says less.
+    # key twice, so its size proves nothing.
     def comparable?(other, its_type)
       type == its_type && (type != :array || size == other.size)
     end
@@ -339,7 +339,7 @@ module Manypack
       pairs.transform_keys { |key| key.is_a?(String) ? key.to_sym : key }
     end
 
-    # Called by View#[] for what is neither a String, a Symbol, a number, nil, true nor false.
+    # Called by View#[] for a key that is not a String, a Symbol, a number, nil, true or false.
     def select_by(key)
       case key
       when Range then type == :array ? elements_in(key) : find_key(key)
@@ -348,7 +348,7 @@ module Manypack
       end
     end
 
-    # Builds the elements one by one: the size is what the bytes say, and more than they may have.
+    # Builds the elements one by one, because the bytes may declare a larger size than they have.
     def elements_in(range)
       count = size
       from, to = [range.begin || 0, range.end || -1].map do |index|

@@ -45,7 +45,7 @@ module Manypack
 
       # Returns a copy of the message with its payload packed. A message without a payload, a tombstone, is returned as
       # it is, and so is one whose payload is a String: it is bytes already, as in a message on its way to a dead letter
-      # queue. Of a View the bytes are sent. Raises the errors of Manypack.pack.
+      # queue. A View is sent as its bytes. Raises the errors of Manypack.pack.
       #
       #   middleware.call({ topic: "events", payload: { id: 1 } })
       #   #=> {topic: "events", payload: "\x81\xA2id\x01", headers: {"content-type" => "application/vnd.msgpack"}}

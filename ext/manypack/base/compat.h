@@ -48,8 +48,8 @@ mp_hash_new_capa(long capa)
 }
 
 /*
- * Issues the write barriers that rb_hash_dup omits before 3.3, which has embeddable structs, too: the copy may already
- * be marked or old. objects are the n keys and values of the copy, in turn.
+ * Issues the write barriers that rb_hash_dup omits before 3.3, which also introduced embeddable structs: the copy may
+ * already be marked or old. objects are the n keys and values of the copy, in turn.
  */
 static inline void
 mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)

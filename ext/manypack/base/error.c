@@ -91,7 +91,7 @@ set_offset(VALUE error, size_t offset)
  * message, as when they came in one piece.
  *
  * A key that no Path can express, an array, a map, an ext or NaN, is shown as its type. A key of more than 128 bytes is
- * cut. Of more than 128 steps the middle ones are left out.
+ * cut. A path of more than 128 steps is shown without its middle.
  *
  *   begin
  *     Manypack.unpack("\x81\xA5users\x92\x01\xC1")

@@ -48,7 +48,7 @@ mp_blame_of(const uint8_t *start, const uint8_t *at, const uint8_t *end, size_t 
     return (mp_blame){.start = start, .at = at, .end = end, .origin = origin};
 }
 
-/* Raises the exception for a status, with its #offset. Reads the bytes before it allocates. */
+/* Raises the exception for a status, with its #offset. Reads the bytes of the blame first: allocating may move them. */
 NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 
 /* The errors of decoding for which the core has no status. */
@@ -98,8 +98,8 @@ bool mp_decode_error_p(VALUE error);
 
 /*
  * Raises a DecodeError that came out of the handler of an ext, with an #offset in the input that contains the ext. An
- * error from body, the Unpacker that the handler got, already has that offset. Any other error gets the offset of the
- * ext: if it has an offset, that belongs to another message, which the handler unpacked.
+ * error from `body`, the Unpacker that the handler got, already has such an offset. Any other error gets the offset of
+ * the ext, because its own, if any, belongs to another message that the handler unpacked.
  */
 NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_message message));
 
@@ -131,7 +131,7 @@ VALUE mp_encode_error_class(VALUE klass, bool of_gem);
 
 bool mp_pack_error_p(VALUE error);
 
-/* Raises a copy of such an error, with the path of an outer place prepended to its own. */
+/* Raises a copy of an error of packing, with the path of an outer place prepended to its own. */
 NORETURN(void mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem));
 
 /* Raises a new error of packing without a path of its own. */
@@ -149,7 +149,7 @@ void mp_pack_check(VALUE (*check)(VALUE), VALUE arg);
 /* True for an error with an offset in the input of this reader, such as an Unpacker. */
 bool mp_error_of_p(VALUE error, VALUE reader);
 
-/* EOFError: a stream has ended after a whole object. Only of_gem and eof of the blame count. */
+/* EOFError: a stream has ended after a whole object. Uses only of_gem and eof of the blame. */
 NORETURN(void mp_raise_no_more_objects(mp_blame blame, size_t offset));
 
 /* NestingError of packing, or SystemStackError with of_gem; path is a String such as "$.a[3]". */

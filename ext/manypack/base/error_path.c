@@ -85,7 +85,7 @@ append_float(VALUE path, double number)
 
 /* --- the path of an object that is packed --------------------------------------------------------- */
 
-/* Of a longer path only this many steps from its start and its end are shown. */
+/* A longer path is shown by this many steps from its start and its end. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
 
 /* Appends [5]. rb_str_catf would take several times as long. */

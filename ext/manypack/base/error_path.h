@@ -24,7 +24,7 @@ VALUE mp_error_path_join(VALUE outer, VALUE path);
 /* The path for an error message, without its middle if it is long. */
 VALUE mp_error_path_shown(VALUE path);
 
-/* Of a longer route only this many steps from its start and its end are kept. */
+/* How many steps of a longer route are kept, from its start and from its end. */
 enum { MP_ROUTE_HEAD = 64, MP_ROUTE_TAIL = 64 };
 
 /* The route to a place of a message, with offsets in that message. */

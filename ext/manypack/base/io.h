@@ -109,7 +109,7 @@ void mp_check_io(VALUE io, int api);
  */
 bool mp_need_sink(VALUE io, int api);
 
-/* The arguments (io = nil, options = nil) of the msgpack gem: an io that is a Hash is the options if none follow. */
+/* Reads (io = nil, options = nil) as the msgpack gem does: if io is a Hash and no options follow, it is the options. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);
 
 #endif

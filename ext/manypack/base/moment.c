@@ -6,7 +6,7 @@
 
 NORETURN(static void raise_moment(VALUE klass, VALUE words, const mp_place *const *place, bool of_gem));
 
-/* Adds ", at $.path" to the message if there is an encoder. Without one, the name of Timestamp decides. */
+/* Adds ", at $.path" to the message if there is an encoder. Without one, of_gem depends on the name of Timestamp. */
 static void
 raise_moment(VALUE klass, VALUE words, const mp_place *const *place, bool of_gem)
 {

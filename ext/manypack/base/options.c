@@ -161,8 +161,8 @@ mp_options_called_p(const mp_options *options)
 }
 
 /*
- * Sets the derived fields. `limited` is about limits that are checked object by object, so not about max_bytes and
- * max_depth.
+ * Sets the derived fields. `limited` means that each object has to be checked, which max_bytes and max_depth do not
+ * require.
  */
 static void
 derive(mp_options *options)

@@ -12,8 +12,8 @@
 #define MP_MAX_MAX_DEPTH 100000
 
 /*
- * How to_json writes bytes that are not text: as an error, or as a string in base64 or hexadecimal; and those of an ext
- * also as an object of one pair, the name of the class and the string in base64.
+ * What to_json does with bytes that are not text: it raises an error, or writes a string in base64 or hexadecimal or,
+ * only for an ext, an object with one pair, the name of the class and the string in base64.
  */
 typedef enum { MP_BYTES_ERROR, MP_BYTES_BASE64, MP_BYTES_HEX, MP_BYTES_NAMED, MP_BYTES_WAYS } mp_bytes_as;
 
@@ -38,8 +38,8 @@ typedef struct {
     bool strict_utf8;
     bool unique_keys;
     bool first_key;     /* the first of equal keys counts where a View or a Path looks; unpacking keeps the last */
-    bool last_key;      /* the last of equal keys counts, so a View must look for it; derived */
-    bool limited;       /* more than max_bytes and max_depth must be checked; derived */
+    bool last_key;      /* derived: the last of equal keys counts, so a View must search to the end of a map */
+    bool limited;       /* derived: more than max_bytes and max_depth must be checked */
     bool symbolize_keys;
     bool freeze;
     bool shareable;
@@ -61,7 +61,7 @@ typedef struct {
 /* Flags of a method: the name that it is called by, and what it does, which decides the options that it takes. */
 enum {
     MP_OWN = 0,          /* of a method called by Manypack's own name */
-    MP_LENIENT = 1,      /* of a method called by the name MessagePack: they may be what the msgpack gem accepts */
+    MP_LENIENT = 1,      /* of a method called by the name MessagePack: options may be what the msgpack gem accepts */
     MP_WITH_BUFFER = 2,  /* of a method that makes a Buffer and knows its options */
     MP_PACKS = 4,        /* of a method that packs */
     MP_UNPACKS = 8,      /* of a method that unpacks */
@@ -103,7 +103,7 @@ mp_api_of(VALUE self)
     return self == mp_mManypack ? MP_OWN : MP_LENIENT;
 }
 
-/* True if such arguments may be whatever the msgpack gem accepts, including unknown options. */
+/* True if arguments may be whatever the msgpack gem accepts, including unknown options. */
 MP_INLINE bool
 mp_lenient_p(int api)
 {

@@ -5,8 +5,8 @@
 #include "base/support.h"
 
 /*
- * Within its margin of 2048 words, Ruby raises only SystemStackError. A step must be smaller than the margin, because
- * nothing more is known to be free when a step is taken.
+ * Within the last 2048 words of the stack, its margin, Ruby raises only SystemStackError. A step must be smaller than
+ * the margin, because no more than that is known to be free when the step is taken.
  */
 enum { MP_STACK_STEP = 1536 * sizeof(VALUE), MP_STACK_STEPS = 36 * 1024 / MP_STACK_STEP };
 
@@ -32,7 +32,7 @@ mp_stack_used_up_p(void)
     return ruby_stack_check() || mp_stack_low_p(MP_STACK_STEPS);
 }
 
-/* This many levels of a recursive walk take half of the stack that mp_stack_used_up_p keeps free. Few are needed. */
+/* This many levels of a recursive walk take half of the stack that mp_stack_used_up_p keeps free. */
 enum { MP_STACK_CHECK_LEVELS = 16 };
 
 /* True if a recursive walk must not open a level. Checks the C stack only at every 16th level. */

@@ -16,7 +16,7 @@ mp_user_error(void)
     return RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO ? Qnil : error;
 }
 
-/* True if a call at a depth of nesting ended with an exception because the depth is too much. */
+/* True if a call at this depth of nesting ended with an exception because the object is nested too deep. */
 MP_INLINE bool
 mp_user_error_of_depth_p(VALUE error, uint32_t depth)
 {

@@ -31,7 +31,7 @@ extern mp_classes mp_cBuffer;
 
 VALUE mp_buffer_allocate(VALUE klass);
 
-/* Sets the io, which may be nil, and the sizes of a Hash of options or of nil. RuntimeError the second time. */
+/* Sets the io, which may be nil, and the sizes from a Hash of options or nil. RuntimeError the second time. */
 void mp_buffer_init(VALUE self, VALUE io, VALUE options);
 
 /* Makes a Buffer for a Packer or an Unpacker, of MessagePack's class or Manypack's, as mp_buffer_init does. */
@@ -123,12 +123,12 @@ void mp_buffer_on_removal(void (*check_idle)(VALUE unpacker), void (*forget)(VAL
 
 /*
  * All bytes as one binary String, or as an Array with a String for each chunk, which does not copy long Strings.
- * RuntimeError as above.
+ * RuntimeError if nobody may look at the Buffer now.
  */
 VALUE mp_buffer_to_s(VALUE self);
 VALUE mp_buffer_to_a(VALUE self);
 
-/* Drops all bytes. RuntimeError as above. */
+/* Drops all bytes, and mends a TORN Buffer. RuntimeError if bytes may not be removed now. */
 void mp_buffer_clear(VALUE self);
 
 /* Removes all bytes and returns them as one binary String. */

@@ -13,7 +13,7 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
     loan->holders++; /* a paused write is settled, even if the next one has begun at the same mark */
 }
 
-/* True if the write that a lend or take of that epoch belongs to is still running. */
+/* True if the write of that epoch is still running. */
 static bool
 same_write_p(const mp_loan *loan, uint32_t epoch)
 {

@@ -180,9 +180,9 @@ mp_loan_tear(mp_loan *loan)
 }
 
 /*
- * mp_loan_tear_for_write tears a Buffer before the write of an io (StringIO) during which nobody can use the Buffer. If
- * the io raises, the Buffer stays TORN, as after mp_loan_call_taken, but without rb_ensure. mp_loan_written ends the
- * write with the epoch from the start. False if the caller lost the Buffer, which takes a redefined write.
+ * mp_loan_tear_for_write tears a Buffer before the write of an io (StringIO) during which nobody can use it, and
+ * returns the epoch. If the io raises, the Buffer stays TORN, as after mp_loan_call_taken, but without rb_ensure.
+ * mp_loan_written ends the write of that epoch. False if the caller lost the Buffer, by a redefined write.
  */
 MP_INLINE uint32_t
 mp_loan_tear_for_write(mp_loan *loan)

@@ -22,7 +22,7 @@ MP_STATIC_ASSERT(window_begins_with_its_out, offsetof(mp_window, out) == 0);
 
 void mp_window_init(mp_window *w);
 
-/* Starts on a String with room for n bytes, unless the words have it, so that mp_window_result need not copy much. */
+/* Starts with room for n bytes: on the words if they are enough, otherwise on the String that becomes the result. */
 void mp_window_init_result(mp_window *w, size_t n);
 
 /* Makes a binary String of the bytes, and ends the window. */

@@ -7,7 +7,7 @@
  *   mp_latest_remember(&latest, message, 128, index);
  *
  * A message is recognized by the address of its bytes, because several String objects may share them. A collection
- * forgets the message unless a View has found it since the last collection. Then both live until the next one.
+ * forgets message and Index, unless a View has found the Index here since the last collection.
  */
 #ifndef MANYPACK_LATEST_INDEX_H
 #define MANYPACK_LATEST_INDEX_H

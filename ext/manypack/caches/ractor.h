@@ -15,7 +15,7 @@
 #include "caches/string_cache.h"
 #include "caches/trails.h"
 
-/* Members that few Ractors need, made together when the first of them is needed. */
+/* Members that few Ractors need, allocated together when the first of them is needed. */
 typedef struct {
     mp_trails *trails;
     mp_latest latest;   /* the message that Views looked into last */
@@ -60,7 +60,7 @@ typedef struct {
 /* The state of the current Ractor, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
 
-/* The rarely needed members of the current Ractor , created at the first call. NoMemoryError. */
+/* The rarely needed members of the current Ractor, created at the first call. NoMemoryError. */
 mp_seldom *mp_ractor_seldom(void);
 
 bool mp_main_ractor_p(void);

@@ -61,7 +61,7 @@ grow(mp_tape *tape)
     return true;
 }
 
-/* Starts a walk, with the memory of the one before. */
+/* Starts a new walk in the memory of the old one. */
 static bool
 start_anew(walk *w, const uint8_t *message, size_t offset)
 {

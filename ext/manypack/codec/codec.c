@@ -99,7 +99,7 @@ mp_codec_called(VALUE self)
     return codec_get(self)->called;
 }
 
-/* The default codec, or in the main Ractor the one that replaces it. */
+/* The shared default codec; in the main Ractor *of_main, if handlers are withheld from the shared one. */
 static const mp_codec *
 codec_here(VALUE shared, const VALUE *of_main)
 {
@@ -157,7 +157,7 @@ mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
         check_codec(given);
         *codec = *mp_codec_get(given);
         codec->options.of_gem = mp_lenient_p(api);
-        if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api, &called); /* again, over those */
+        if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api, &called); /* over its options */
     }
     if (MP_UNLIKELY(called != 0)) *codec = *mp_codec_get(codec_with(codec->object, &codec->options, called));
 }
@@ -247,8 +247,8 @@ codec_seal(VALUE self)
 }
 
 /*
- * True if the Codec that the Ractor made last has the types of `from` and these options. Otherwise a program that
- * passes the same options to each call would make a Codec each time.
+ * True if the Codec that the Ractor made last has the types of `from`, these options and `called`: a program that
+ * passes the same options to each call gets the same Codec.
  */
 static bool
 made_last_p(VALUE recent, VALUE from, const mp_options *options, VALUE called)
@@ -266,7 +266,7 @@ codec_of_options(VALUE from, const mp_options *options)
     return codec_seal(self);
 }
 
-/* The same with another `called`. A program passes the same one to each call, so the Ractor keeps the last Codec. */
+/* A Codec with these options and `called`. Programs pass the same ones to each call, so the Ractor keeps the last. */
 static VALUE
 codec_with(VALUE from, const mp_options *options, VALUE called)
 {
@@ -426,7 +426,7 @@ mp_codec_unpackers(VALUE self)
  * Creates a frozen configuration that every Ractor can use, from the options of Manypack.pack and Manypack.unpack. It
  * has the ext types that are registered on DefaultFactory at that time; Factory#codec creates a Codec with other types.
  * Raises TypeError, RangeError or ArgumentError for invalid or unknown options. A Codec works in both directions, so
- * it takes the options of both: each has its effect where the Codec packs, or where it unpacks.
+ * it takes the options of both: some have an effect only on packing, others only on unpacking.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
  *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}
@@ -463,8 +463,8 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: codec.options -> Hash
  *
- * Returns the options that were set, which Codec.new takes. One that was set to its default is there, too: it still
- * counts where the Codec or its options are laid over others.
+ * Returns the options that were set, in a form that Codec.new takes. This includes an option that was set to its
+ * default, because it still counts where the Codec or its options override others.
  *
  *   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).options
  *   #=> {symbolize_keys: true, max_bytes: 1000}
@@ -478,7 +478,7 @@ rb_codec_options(VALUE self)
 /*
  * call-seq: Internal.codec_for(codec, options, packs, unpacks, looks) -> codec
  *
- * Returns the Codec with options changed, as a method takes them that packs, unpacks or looks into bytes.
+ * Returns the Codec with changed options. Accepts the options of a method that packs, unpacks or looks into bytes.
  */
 static VALUE
 rb_internal_codec_for(VALUE self, VALUE codec, VALUE options, VALUE packs, VALUE unpacks, VALUE looks)

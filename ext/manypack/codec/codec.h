@@ -17,13 +17,13 @@ typedef struct {
 /* The struct of a Codec object, valid while the object lives. TypeError for any other object. */
 const mp_codec *mp_codec_get(VALUE codec);
 
-/* What is called for objects that cannot be packed, the option `default` of a Codec object; 0 without one. */
+/* The option `default` of a Codec object, which is called for objects that cannot be packed; 0 if it is not set. */
 VALUE mp_codec_called(VALUE codec);
 
 /*
- * Fills the caller's struct, for one call, with the types and options of a Codec object, and changes the options by a
- * Hash or nil. If the Hash has a `codec`, that takes the place of the Codec object. The struct is valid while its
- * `object` lives. api and errors as in mp_options_read.
+ * Fills the caller's struct for one call with the types and options of a Codec object, or of the `codec` in the Hash.
+ * The other options in the Hash, which may be nil, override them. The struct is valid while its `object` lives. api and
+ * errors as in mp_options_read.
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
 

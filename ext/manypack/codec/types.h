@@ -5,8 +5,8 @@
 #include "base/support.h"
 
 /*
- * A packer or unpacker that a user registered. A Method is stored as its receiver and name, so that Ractors can share
- * it if they can share these: its to_proc could not be shared.
+ * A packer or unpacker that a user registered. A Method is stored as its receiver and name, because Ractors may be able
+ * to share those; they can never share the Method's to_proc.
  */
 typedef struct {
     VALUE receiver; /* a Proc if method is 0; Qundef for a method of the object that is packed */

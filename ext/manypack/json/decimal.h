@@ -56,7 +56,7 @@ mp_put_digits(uint8_t *to, uint64_t n, unsigned digits)
     return to + digits;
 }
 
-/* The same of any number of digits. */
+/* mp_put_digits for any number of digits. */
 MP_INLINE uint8_t *
 mp_put_many_digits(uint8_t *to, uint64_t n, unsigned digits)
 {

@@ -38,7 +38,7 @@ packer_init(mp_json_packer *t, const mp_codec *codec, const uint8_t *start, size
     RB_GC_GUARD((t).out.string), RB_GC_GUARD((t).frames.string), RB_GC_GUARD((t).noted.noted.string), \
     RB_GC_GUARD((known).decoded.string)
 
-/* True if the bytes of a String are taken for UTF-8 as they are. */
+/* True if the bytes of a String count as UTF-8 without being converted. */
 static bool
 utf8_p(VALUE text)
 {
@@ -57,7 +57,7 @@ mp_json_utf8(VALUE text)
 NORETURN(static void raise_max_bytes(const mp_codec *codec, const uint8_t *start, const uint8_t *at,
                                      mp_json_origin origin));
 
-/* Blames the first byte of a text that is too many. `origin` is that of start. */
+/* Raises LimitError for the first byte beyond max_bytes. `origin` is the position of start. */
 static void
 raise_max_bytes(const mp_codec *codec, const uint8_t *start, const uint8_t *at, mp_json_origin origin)
 {
@@ -153,13 +153,13 @@ from_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
  *
  * source:: a String with one text, in UTF-8 or bytes that are UTF-8; or an io, whose bytes are one text. With +out+, an
  *          io may have any number of texts, such as JSON Lines: see Manypack.foreach_json
- * out:: a Packer, or an io, which receives the bytes. Of a String nothing is written unless all of it is good. Of an io
- *       each whole text is written, and the error says how many were whole
+ * out:: a Packer, or an io, which receives the bytes. If source is a String, nothing is written unless its text is
+ *       valid. If it is an io, each text before an error is written, and the error says how many there were
  * codec:: a Codec with the options and ext types, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
  * allow_nan:: take NaN, Infinity and -Infinity, and numbers above all Floats, which become Infinity (default false)
- * allow_duplicate_key:: keep the last value of a key that comes twice in an object, as JSON.parse does with it; without
- *                       it that is an error, as in json 3 (default false)
+ * allow_duplicate_key:: keep the last value of a key that comes twice in an object, as JSON.parse does with the same
+ *                       option; otherwise such a key is an error, as in json 3 (default false)
  * max_depth:: maximum nesting of arrays and objects that are not empty (default 128)
  * max_bytes:: maximum bytes of a text
  * max_objects:: maximum number of values and keys
@@ -174,10 +174,10 @@ from_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
  * ext type packs it: <code>register_common(:bigint)</code> on a Factory.
  *
  * Raises JSONError, StackError above max_depth, or LimitError above another limit. Each includes DecodeError and has
- * the line and the column in characters, the offset in bytes of UTF-8, whatever encoding the String has, and the path;
- * the path of a text above max_bytes is that of all of it, "$". Raises TypeError for a source that cannot be
- * read, and ArgumentError, TypeError or RangeError for unknown or invalid options, and for a text of 4 GB. A
- * String that is not valid in an encoding other than UTF-8 raises the EncodingError of String#encode.
+ * the line and the column in characters, the offset in bytes of UTF-8, whatever encoding the String has, and the path,
+ * which is "$" for a text above max_bytes. Raises TypeError for a source that cannot be read, and ArgumentError,
+ * TypeError or RangeError for unknown or invalid options, and for a text of 4 GB. A String that is not valid in an
+ * encoding other than UTF-8 raises the EncodingError of String#encode.
  *
  *   Manypack.from_json('{"id": 1}')                          #=> "\x81\xA2id\x01"
  *   Manypack::View.new(Manypack.from_json('{"id": 1}'))["id"] #=> 1
@@ -217,8 +217,8 @@ typedef struct {
     const uint8_t *from;
     const uint8_t *done;
     bool last; /* no more bytes come */
-    bool each; /* yields the bytes of each text; otherwise the output is that of all */
-    bool places; /* with its line, its text, and its place in the io */
+    bool each; /* yields the bytes of each text; otherwise the output has those of all */
+    bool places; /* yields its line, its text, and its place in the io, too */
 } text_run;
 
 /*
@@ -320,8 +320,8 @@ pack_texts(text_run *run)
 /*
  * call-seq: Internal.codec_for_json(codec, options, writes) -> codec
  *
- * Returns the Codec, or that of the option codec, with the other options changed, as a method takes them that reads
- * JSON, or writes it.
+ * Returns the Codec, or the one in options[:codec], with the other options changed: those of a method that writes JSON
+ * if `writes`, and otherwise of one that reads it.
  */
 static VALUE
 rb_internal_codec_for_json(VALUE self, VALUE codec, VALUE options, VALUE writes)
@@ -335,10 +335,10 @@ rb_internal_codec_for_json(VALUE self, VALUE codec, VALUE options, VALUE writes)
 /*
  * call-seq: Internal.json_texts(codec, bytes, lines, last, origin, places) -> [String, Integer, Array, true or false]
  *
- * Packs all complete texts in a String; if `lines`, each is one line. Returns the bytes of all, or yields those of
- * each, if `places` with its line, its text and its origin; how many bytes of the String are done; and the origin of
- * the next: offset, lines, columns and texts before it. `last` says that no more bytes come. The last value is true if
- * a text is `odd`.
+ * Packs all complete texts in a String; if `lines`, each line is one text. `last` says that no more bytes come. Returns
+ * the bytes of all texts; how many bytes of the String are done; the origin of the next text: offset, lines, columns
+ * and texts before it; and true if a text is `odd`. With a block it yields the bytes of each text instead, and if
+ * `places` its line, its text and its origin, too.
  */
 static VALUE
 rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines, VALUE last, VALUE origin, VALUE places)
@@ -385,7 +385,7 @@ rb_internal_max_bytes(VALUE self, VALUE codec)
     return SIZET2NUM(mp_codec_get(codec)->options.max_bytes);
 }
 
-/* call-seq: Internal.read_more(io, size, bytes) -> true or false: reads at the end of bytes; false at that of the io */
+/* call-seq: Internal.read_more(io, size, bytes) -> true or false: appends to bytes; false at the end of the io */
 static VALUE
 rb_internal_read_more(VALUE self, VALUE io, VALUE size, VALUE bytes)
 {
@@ -425,9 +425,9 @@ scalar_byte_p(uint8_t byte)
 /*
  * call-seq: Internal.json_end(bytes, from, state) -> [true or false, Integer, Integer]
  *
- * Searches on for the end of the text at the start of a String, from an offset on. Returns true if it is there, or if
- * there is no text, only white space; how far it came; and the state to go on with: depth * 8 + what it is in. The
- * state at first is 0.
+ * Continues the search for the end of the text at the start of a String, from an offset on. Returns true if it found
+ * the end, or if there is only white space; the offset that it has reached; and the state to continue with: depth * 8 +
+ * one of the states above. The first state is 0.
  */
 static VALUE
 rb_internal_json_end(VALUE self, VALUE bytes, VALUE from, VALUE state_before)

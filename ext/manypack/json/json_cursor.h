@@ -1,6 +1,6 @@
 /*
- * The tokens of a JSON text, one at a time: white space, strings, numbers and words. Independent of what is made of
- * them, packed bytes or a Record. A function gets the place of a token and returns the place after it, or NULL: then
+ * The tokens of a JSON text, one at a time: white space, strings, numbers and words. The cursor does not know what they
+ * become, packed bytes or a Record. A function gets the place of a token and returns the place after it, or NULL: then
  * the cursor has the fault and its place.
  */
 #ifndef MANYPACK_JSON_CURSOR_H
@@ -30,7 +30,7 @@ typedef struct {
     const uint8_t *readable; /* bytes from the end to here may be read, and are 0; mostly the end itself */
     bool lines;           /* a newline ends the text; otherwise it is white space */
     bool nan;             /* NaN, Infinity and -Infinity are numbers */
-    bool ended;           /* the text ends at `at`, or may continue: more bytes might resolve the fault */
+    bool ended;           /* the fault is at the end of the bytes: more bytes might resolve it */
     mp_json_fault fault;
     const char *expected;
     const uint8_t *at;    /* the byte to blame */
@@ -84,8 +84,8 @@ typedef struct {
 const uint8_t *mp_json_read_number(mp_json_cursor *c, const uint8_t *p, mp_json_number *number);
 
 /*
- * The value of eight digits, given as bytes from 0 to 9, the first one highest. Joins pairs, then fours, of which one
- * multiplication adds the first and the third pair, and another the others.
+ * The value of eight digits, given as bytes from 0 to 9, the first one in the highest byte. Joins digits to pairs; then
+ * one multiplication adds up the first and third pair, and another the second and fourth.
  */
 MP_INLINE uint64_t
 mp_eight_digits_value(uint64_t word)
@@ -119,7 +119,10 @@ mp_add_digits_at(uint64_t number, const uint8_t *p, unsigned n)
 /* This many bytes must be readable for mp_json_read_short_number. */
 enum { MP_JSON_NUMBER_AHEAD = 40 };
 
-/* Reads a real number whose digits are at p: `whole` before the point, and then those up to the second of `others`. */
+/*
+ * Reads a real number at p: `whole` digits, the point, and digits up to the second byte that `others` marks as no
+ * digit.
+ */
 MP_INLINE const uint8_t *
 mp_json_read_short_real(const uint8_t *p, bool negative, unsigned whole, uint64_t others, mp_json_number *number)
 {

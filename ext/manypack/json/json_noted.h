@@ -47,8 +47,8 @@ mp_json_noted_note(mp_json_noted *keys, size_t at, size_t n, uint32_t hash)
 
 /*
  * Compares the keys of a map, which are those from the index `from` on, and forgets them. Returns the offset of the
- * first key that equals an earlier one, and sets *index to its index in the map; SIZE_MAX if all differ. `bytes` is
- * what the offsets are of.
+ * first key that equals an earlier one, and sets *index to its index in the map; SIZE_MAX if all differ. The offsets
+ * count from `bytes`.
  */
 size_t mp_json_noted_forget(mp_json_noted *keys, size_t from, const uint8_t *bytes, size_t *index);
 

@@ -32,7 +32,7 @@ typedef struct {
     uint32_t depth, max_depth, maps;
     bool limited, compatible, last_key;
     bool repeated;         /* some keys of the text are equal */
-    bool odd;              /* a key starts with $, or it is very deep: the program manypack reads such texts again */
+    bool odd;              /* a key starts with $, or the text is very deep: the program manypack reads it again */
     bool pending;          /* the value to blame is that of the last key, or the last element */
     mp_status limit;       /* the limit that it exceeds; MP_OK for max_bytes */
 } mp_json_packer;

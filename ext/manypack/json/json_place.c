@@ -24,7 +24,7 @@ after_token(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* Moves from one token to the next in both, up to an offset in the bytes. Returns false at the end of only one. */
+/* Moves from token to token in both, up to an offset in the bytes. Returns false if only one of them has ended. */
 static bool
 walk_to(mp_json_places *places, size_t offset)
 {

@@ -12,7 +12,7 @@ typedef struct {
     mp_json_origin found;
     size_t at, packed_at;  /* the same place in both */
     bool searched;
-    bool unlike;           /* the bytes lack pairs of the text: those whose key comes again */
+    bool unlike;           /* the bytes lack some pairs of the text: a later pair has the same key */
 } mp_json_places;
 
 /* Sets *place to that of the object at an offset in the bytes. False if it is not known: see `unlike`. */

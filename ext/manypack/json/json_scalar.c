@@ -97,7 +97,7 @@ put_characters(const mp_json_style *style, mp_out *out, uint8_t *to, const uint8
     return to;
 }
 
-/* The block at p, of which n bytes are there. */
+/* Loads the block at p, whose first n bytes are text. Reads no byte from `readable` on. */
 MP_INLINE mp_block
 block_at(const uint8_t *p, size_t n, const uint8_t *readable)
 {

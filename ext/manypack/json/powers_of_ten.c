@@ -49,7 +49,7 @@ mp_powers_of_ten_init(void)
         }
     }
     memset(words, 0, sizeof(words));
-    words[WORDS - 1] = 1; /* 2^1248, of which 10^-292 leaves more than 128 bits */
+    words[WORDS - 1] = 1; /* 2^1248: even 10^-292 of it has more than 128 bits */
     for (exponent = -1; exponent >= MP_POWER_LEAST; exponent--) {
         uint64_t rest = 0;
 

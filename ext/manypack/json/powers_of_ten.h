@@ -1,5 +1,5 @@
 /*
- * The powers of ten from 10^-292 to 10^324, each divided by that power of two which leaves 128 bits, and rounded up.
+ * The powers of ten from 10^-292 to 10^324, each divided by the power of two that leaves 128 bits, and rounded up.
  * Those from 10^0 to 10^55 are exact.
  */
 #ifndef MP_JSON_POWERS_OF_TEN_H

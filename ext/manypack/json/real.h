@@ -25,7 +25,7 @@ enum { MP_MANTISSA_BITS = 52, MP_DOUBLE_BIAS = 1023, MP_DOUBLE_INFINITE = 0x7ff 
 
 /*
  * Multiplies digits, whose highest bit is set, by 10^exponent; keeps the first 128 bits. False if they may be too few.
- * The algorithm needs powers that are rounded down; only those from 10^-27 to 10^-1 are rounded up.
+ * The algorithm needs powers rounded down, except 10^-27 to 10^-1, but the table rounds all of them up: hence low - 1.
  */
 MP_INLINE bool
 mp_real_scaled(uint64_t digits, int64_t exponent, uint64_t *high, uint64_t *low)
@@ -62,7 +62,7 @@ mp_real_of_digits(uint64_t digits, int64_t exponent, double *real)
     if (MP_UNLIKELY(low <= 1) && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << shift == high) {
         mantissa--;
     }
-    mantissa = (mantissa + (mantissa & 1)) >> 1; /* it has its highest bit, which counts as one of the exponent */
+    mantissa = (mantissa + (mantissa & 1)) >> 1; /* its highest bit adds 1 to the exponent: hence power - 1 */
     mantissa += (uint64_t)(power - 1) << MP_MANTISSA_BITS;
     if (mantissa >= (uint64_t)MP_DOUBLE_INFINITE << MP_MANTISSA_BITS) return false;
     *real = mp_double_of_bits(mantissa);

@@ -62,7 +62,7 @@ raise_refused(const mp_json_writer *w, mp_status status, mp_blame blame)
 
 /* --- one message ------------------------------------------------------------------------------------- */
 
-/* Raises what unpacking raises for a message that the options of a codec refuse. */
+/* Raises the error of unpacking if the options of a codec refuse the message. */
 static void
 check_options(mp_slice slice, const mp_codec *codec)
 {
@@ -201,7 +201,7 @@ rb_internal_append_json(VALUE self, VALUE text, VALUE bytes, VALUE codec)
  *   Manypack.to_json(source, io = nil, **options) -> String or nil
  *
  * Returns packed bytes as JSON, a UTF-8 String, without building objects in between. The text is what
- * <code>JSON.generate</code> of the json gem writes of the unpacked object, with the shortest digits of each Float.
+ * <code>JSON.generate</code> of the json gem writes for the unpacked object, with the shortest digits of each Float.
  *
  * source:: a String with exactly one object, or a View; or anything with <code>readpartial</code> or <code>read</code>:
  *          each of its messages becomes a line (JSON Lines). Memory holds one message and its text

@@ -42,7 +42,7 @@ encode_float(mp_encoder *e, uint8_t *p, double d)
     return mp_put_float64(room(e, p, MP_HEAD_MAX), d);
 }
 
-/* Packs what the option `default` returns for an object that cannot be packed. False if it returns nothing else. */
+/* Packs the object that the option `default` returns in place of obj. False if it is not set, or returns obj. */
 static bool
 encode_default(mp_encoder *e, VALUE obj)
 {

@@ -87,8 +87,8 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
 }
 
 /*
- * Starts with the window on the Buffer of a Packer, at the depth of its loan. `calls` of its levels are calls of
- * to_msgpack, which do not count towards max_depth.
+ * Starts with the window on the Buffer of a Packer, at the depth of its loan. `calls` is how many levels of that depth
+ * are calls of to_msgpack, which do not count towards max_depth.
  */
 MP_INLINE void
 mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec, uint32_t calls)
@@ -129,7 +129,7 @@ VALUE mp_encoder_result(mp_encoder *e);
  */
 VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
-/* The same. Prepends the path of the current place to errors of packing that come out of the call. */
+/* Like mp_encoder_call_taken. Prepends the path of the current place to errors of packing from the call. */
 VALUE mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
 /* The state of the current Ractor. */

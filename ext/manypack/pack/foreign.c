@@ -189,7 +189,7 @@ typedef struct {
     const mp_type *type; /* NULL to call obj.to_msgpack */
 } user_call;
 
-/* Calls obj.to_msgpack(packer) or a recursive handler. Qundef without such a method. */
+/* Calls obj.to_msgpack(packer) or a recursive handler. Qundef if obj has no to_msgpack. */
 static VALUE
 call_with_packer(VALUE arg)
 {
@@ -305,9 +305,9 @@ close_call(mp_encoder *e, const mp_place *place, bool container)
 }
 
 /*
- * Lets user code write the object to e->packer, checks the bytes, and sets *levels to their levels of containers.
- * Commits this encoder's bytes to the Buffer first; afterwards the encoder continues after the bytes of the user code.
- * False without such a method.
+ * Lets user code write the object to e->packer, checks the bytes, and sets *levels to how deep they are nested. Commits
+ * this encoder's bytes to the Buffer first; afterwards the encoder continues after the bytes of the user code. False if
+ * the object has no to_msgpack.
  */
 static bool
 call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *levels)
@@ -335,7 +335,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
     saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
     returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
-    if (MP_LIKELY(returned) || !buffer->loan.depth) { /* otherwise another write uses the Packer, with its own */
+    if (MP_LIKELY(returned) || !buffer->loan.depth) { /* otherwise calls and notes are those of another write */
         mp_packer_set_calls(e->packer, calls);
         notes = mp_packer_set_notes(e->packer, outer);
     }
@@ -493,7 +493,7 @@ encode_attached(mp_encoder *e, VALUE obj)
     return true;
 }
 
-/* How many objects the option `default` may put in each other's place. */
+/* How many times in a row `default` may return another object that cannot be packed. */
 enum { DEFAULTS_MAX = 100 };
 
 typedef struct {

@@ -21,8 +21,8 @@ uint8_t *mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *ty
 uint8_t *mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj);
 
 /*
- * What the option `default` returns for an object that cannot be packed; Qundef if there is no such option, or if it
- * returns the object itself.
+ * Calls the option `default` for an object that cannot be packed, and returns its result; Qundef if the option is not
+ * set, or if it returns the object itself.
  */
 VALUE mp_foreign_default(mp_encoder *e, VALUE obj);
 

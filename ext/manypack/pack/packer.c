@@ -255,8 +255,8 @@ rb_internal_canonical_bytes(VALUE self, VALUE packer, VALUE object)
 /*
  * call-seq: packer.flush -> packer
  *
- * Writes the collected bytes to the io. Does nothing without an io. Inside to_msgpack, an io gets the bytes when the
- * whole object is there. Raises the errors of the io.
+ * Writes the collected bytes to the io. Does nothing without an io. Inside to_msgpack, the io gets the bytes when
+ * the outermost write is complete. Raises the errors of the io.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io).write(1).flush.empty? #=> true

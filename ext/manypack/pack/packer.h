@@ -36,7 +36,6 @@ VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 /* Replaces the notes and returns the old ones. */
 mp_notes mp_packer_set_notes(VALUE packer, mp_notes notes);
 
-/* Sets the number of calls. */
 void mp_packer_set_calls(VALUE packer, uint32_t calls);
 
 /* The number of calls of to_msgpack among the levels that are open around a write to the Packer. */

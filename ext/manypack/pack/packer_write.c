@@ -134,7 +134,7 @@ write_fixnum_checked(VALUE self, VALUE number)
     return write_fixnum_on(&w, number);
 }
 
-/* The slow path is a function of its own, so this one saves no registers, which would be half of its cost. */
+/* Its slow path is another function, so that it need not save registers, which would be half of its cost. */
 static VALUE
 write_fixnum(VALUE self, VALUE number)
 {

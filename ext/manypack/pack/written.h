@@ -20,9 +20,9 @@ typedef enum {
     MP_WROTE_TOO_DEEP
 } mp_written;
 
-/* How deep the written containers may be nested (room) and, set by the check, how deep they are. */
+/* `room` is how deep the written containers may be nested; the check sets `most` to how deep they are. */
 typedef struct {
-    uint64_t *left; /* memory for `room` numbers, or one for each byte if those are fewer */
+    uint64_t *left; /* memory for `room` numbers, or for one per byte if there are fewer bytes */
     uint32_t room, most;
 } mp_levels;
 

@@ -210,9 +210,9 @@ batch_new(VALUE self, size_t end)
  * call-seq: splitter.take(objects, bytes, all) -> [bytes, start, size, index, offset] or nil
  *
  * Returns the next batch: a frozen String, the start and size of the batch in it, and the index and offset of its first
- * message in the whole input. A batch is full when it has `objects` complete messages or `bytes` bytes of them. Returns
- * nil if there are fewer messages or, if `all` is true, a batch of those. A message that is malformed or longer than
- * max_bytes ends the stream: the last batch has as many bytes of it as decoding needs to raise the error.
+ * message in the whole input. A batch is full when it has `objects` complete messages or `bytes` bytes of them. If
+ * there are fewer messages, returns nil or, if `all` is true, a batch of them. A message that is malformed or longer
+ * than max_bytes ends the stream: the last batch has as many bytes of it as decoding needs to raise the error.
  */
 static VALUE
 rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)

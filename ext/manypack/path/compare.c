@@ -80,7 +80,7 @@ mp_value_of(VALUE obj, VALUE nothing)
     return (mp_value){.kind = MP_VALUE_OBJECT, .object = obj};
 }
 
-/* A literal, which has no place in the message. */
+/* The object of a literal, which has no place in the message. */
 static VALUE
 literal_object(const mp_value *value)
 {

@@ -156,8 +156,8 @@ range_of(const descent *d, const mp_head *head)
 }
 
 /*
- * Compares a key as an object if bytes are not enough. Returns the offset of its value; 0 if the key does not match, or
- * if bytes are enough.
+ * Finds the value of a key that must be compared as an object. Returns its offset; 0 if there is none, or if comparing
+ * bytes is enough.
  */
 static size_t
 value_by_object(descent *d, const mp_head *head, size_t at)
@@ -259,7 +259,6 @@ descended_p(const mp_query *query, long step)
     return false;
 }
 
-/* Sets the bits from `from` up to `to`. */
 static void
 set_bits(uint8_t *bits, size_t from, size_t to)
 {

@@ -9,7 +9,7 @@
  */
 enum { FEW_KEYS = 4 };
 
-/* The number of steps of a path that choose among the values of a container. */
+/* The number of segments in a path that do not take every value of a container. */
 static long
 keys_of(const mp_query *query)
 {

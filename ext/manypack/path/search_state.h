@@ -6,7 +6,7 @@
 #include "view/peek.h"
 
 /*
- * What to do with the values that are found. The order matters: the first three, up to WAYS, yield, and the last two,
+ * What a search does with the values it finds. The order matters: the first three, up to WAYS, yield, and the last two,
  * from COUNT on, need no order of values.
  */
 typedef enum {
@@ -24,7 +24,7 @@ typedef enum {
 
 /* The state that all searches in one message share. */
 typedef struct {
-    uint64_t looks, max_looks; /* looks that conditions have left, and that are allowed */
+    uint64_t looks, max_looks; /* looks that conditions may still take, and may take in all */
     uint64_t path_bytes;       /* size of the paths to the values found so far */
     VALUE patterns[2]; /* Hashes from texts to Patterns, for the functions search and match; 0 for none */
 } mp_search_shared;

@@ -1,11 +1,11 @@
 /*
- * The Records among the types of an ANY_OF, if there are several: a map is of the first one of which it has all
- * required members. The Record that requires most is the first.
+ * The Records among the types of an ANY_OF, if there are several. A map is loaded as the first Record whose required
+ * members it has; the Record that requires most comes first.
  *
  *   mp_choices_state found;
  *   uint64_t *state = mp_choices_begin(choices, &found);
  *   mp_choices_found(choices, state, i, field);     // for each key of the map, and each choice with a field for it
- *   chosen = mp_choices_made(choices, &found);      // the shape; NULL if members are missing of each
+ *   chosen = mp_choices_made(choices, &found);      // the shape; NULL if each lacks a member
  */
 #ifndef MANYPACK_CHOICES_H
 #define MANYPACK_CHOICES_H
@@ -24,17 +24,20 @@ typedef struct {
 typedef struct {
     mp_choice *all;
     uint32_t count;
-    uint32_t size;   /* of the state in words: for each choice how many fields are missing, then a bit for each */
+    uint32_t size;   /* words of the state: for each choice the number of missing fields, then a bit for each field */
     uint64_t *start; /* the state before the first key */
 } mp_choices;
 
-/* What is missing of each choice. On the C stack. */
+/* What each choice still lacks. Lives on the C stack. */
 typedef struct {
     uint64_t few[32], *state;
     VALUE memory; /* owns a longer state; else 0 */
 } mp_choices_state;
 
-/* Initializes zeroed memory from what Ruby code made: Arrays of the number of a part, required fields and misread. */
+/*
+ * Initializes zeroed memory from `list`, which has an Array for each choice: the index of its part, its required
+ * fields, and misread.
+ */
 void mp_choices_init(mp_choices *choices, VALUE list, const struct mp_shape **parts);
 
 void mp_choices_free(mp_choices *choices);
@@ -43,7 +46,7 @@ size_t mp_choices_memsize(const mp_choices *choices);
 /* Returns the state before the first key. */
 uint64_t *mp_choices_begin(const mp_choices *choices, mp_choices_state *found);
 
-/* Returns the first choice of which nothing is missing, or NULL, and frees the state. */
+/* Returns the first choice that lacks nothing, or NULL, and frees the state. */
 const struct mp_shape *mp_choices_made(const mp_choices *choices, mp_choices_state *found);
 
 /* Notes that the map has the field. May be called again for a field. */

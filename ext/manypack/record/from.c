@@ -1,7 +1,7 @@
 /*
  * Makes objects of given shapes from Ruby objects, by the rules of load.c and with its Records, defaults and errors. A
- * Symbol is text here, as in packed bytes. No method of the objects is called: Hashes are walked and not asked, so that
- * neither a default proc nor hash or eql? of a key runs. Only the code that makes objects does, as in loading.
+ * Symbol is text here, as in packed bytes. Calls no method of the given objects: it walks over Hashes without looking
+ * keys up, so that no default proc and no hash or eql? of a key runs. As in loading, only code that makes objects runs.
  */
 #include "record/from.h"
 
@@ -92,7 +92,7 @@ text_of(mp_loader *l, VALUE object)
     return rb_enc_str_coderange(text) == ENC_CODERANGE_BROKEN ? Qundef : text;
 }
 
-/* A key as it would be packed: of a String or a Symbol, its text. */
+/* A key as it would be packed: the text of a String or a Symbol, any other object itself. */
 static VALUE
 key_of(mp_loader *l, VALUE key)
 {
@@ -134,7 +134,7 @@ from_utf8(mp_loader *l, VALUE object)
     return text == Qundef || rb_enc_str_coderange(text) == ENC_CODERANGE_BROKEN ? Qundef : text;
 }
 
-/* The text as unpacking makes a key or a Symbol of it; Qundef if it is no text for that. */
+/* The key or Symbol that unpacking makes of the text; Qundef if it cannot be one. */
 static VALUE
 cached(mp_loader *l, VALUE object, mp_string_kind kind)
 {
@@ -218,7 +218,7 @@ from_literal(mp_loader *l, const mp_shape *shape, VALUE object, bool exact)
 
 /* --- any object ------------------------------------------------------------------------------------- */
 
-/* True if the options may ask for another object than the one that was given. */
+/* True if the options may require another object than the given one. */
 static bool
 changes_p(const mp_options *options)
 {
@@ -226,8 +226,8 @@ changes_p(const mp_options *options)
 }
 
 /*
- * An object for a type that takes anything: the object itself or, where the options ask for something, as the packed
- * object is unpacked.
+ * An object for a type that takes anything: the given object or, if the options require more, what unpacking makes of
+ * the packed object.
  */
 static VALUE
 from_any(mp_loader *l, VALUE object)
@@ -252,7 +252,9 @@ from_view(mp_loader *l, VALUE object)
     return mp_view_whole(mp_encode_whole(object, l->d.codec), l->d.codec->object);
 }
 
-/* True if an object is already what a shape stands for: of a Record's class, or of one that the codec packs as ext. */
+/*
+ * True if an object needs no conversion: it is of the shape's class, or a large Integer that the codec packs as an ext.
+ */
 static bool
 already_p(const mp_loader *l, const mp_shape *shape, VALUE object)
 {
@@ -415,7 +417,7 @@ field_of(record_pairs *pairs, VALUE key)
     return found->field;
 }
 
-/* An unknown key as unpacking makes it. */
+/* The key that unpacking makes of an unknown key. */
 static VALUE
 unknown_key(mp_loader *l, mp_record_walk *walk, VALUE key)
 {
@@ -594,7 +596,7 @@ note_key(VALUE key, VALUE value, VALUE arg)
     return ST_CONTINUE;
 }
 
-/* The Record whose required members the Hash has, as choose_record in load.c does for a map. */
+/* Chooses the Record whose required members the Hash has, as choose_record in load.c does for a map. */
 static const mp_shape *
 choose_record(mp_loader *l, const mp_choices *choices, VALUE hash)
 {

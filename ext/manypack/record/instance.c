@@ -12,8 +12,8 @@ enum { ANY_ARGUMENTS = -1 };
 
 /*
  * True if objects are made without a constructor of the class. Costs two method look-ups.
- * A class can get a constructor at any time. The table of methods tells whether initialize is Ruby's. It does not tell
- * that for new, so new is looked up when the first object is made; later only its arity is compared.
+ * A class can get a constructor at any time. Ruby tells quickly whether initialize is its own, but not whether new is:
+ * so new is looked up when the first object is made, and later only its arity is compared.
  */
 static bool
 filled_p(const mp_record *record)
@@ -39,7 +39,9 @@ constructors(void)
     return mp_ractor_seldom()->constructors = all;
 }
 
-/* A Struct or a Data is remembered once for all Records; of another class, it depends on the members. */
+/*
+ * A Struct or a Data is remembered by its class, for all its Records; any other class by the Record, for its members.
+ */
 static VALUE
 key_of(const mp_record *record)
 {
@@ -127,7 +129,7 @@ call_new(const mp_record *record, const VALUE *values)
     return object;
 }
 
-/* Without a Hash, if no value is missing and the Record has a maker. */
+/* Calls klass.new with keywords. Needs no Hash if no value is missing and the Record has a maker. */
 static VALUE
 call_new_with_keywords(const mp_record *record, const VALUE *values)
 {

@@ -369,7 +369,7 @@ note_passed(mp_loader *l)
     if ((size_t)(l->d.at - l->d.start) > l->tags_passed) l->tags_passed = (size_t)(l->d.at - l->d.start);
 }
 
-/* Notes the members of the Records that have the next key, and moves past it. */
+/* Notes the next key for each choice that has a member for it, and moves past it. */
 static void
 note_key(mp_loader *l, const mp_choices *choices, uint64_t *state)
 {

@@ -56,8 +56,8 @@ VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
 /*
- * Loads what the text at the next head, a str of JSON, says: bytes in base64, or a time. The shape, or one of its
- * alternatives, takes text.
+ * Loads the bytes or the time that a str of JSON stands for, written in base64 or as a timestamp. The shape, or one of
+ * its alternatives, takes text.
  */
 VALUE mp_load_said(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 

@@ -54,8 +54,8 @@ typedef struct {
     size_t from;              /* offset in the message where the path begins */
     const mp_tag_key *tag_keys; /* the tag keys of the unions that chose the next object; NULL if none did */
     size_t tags_passed;       /* the farthest offset that searches for tags have reached */
-    VALUE passed_part;        /* the rest of the message and its Index, so that containers that tag */
-    VALUE passed;             /* searches have passed are not walked again; 0 until that pays */
+    VALUE passed_part;        /* the rest of the message, for which `passed` is the Index */
+    VALUE passed;             /* an Index by which searches for tags skip containers; 0 until it pays */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
@@ -63,14 +63,14 @@ typedef struct {
                               /* may be missing */
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
-    mp_json_places *json;     /* the JSON text that the message was packed of; else NULL */
+    mp_json_places *json;     /* the JSON text that the message was packed from; else NULL */
     VALUE given;              /* in from.c: the object that an error is about; else Qundef */
     bool lax;                 /* in from.c: text becomes what a type wants */
-    const mp_rule *broken;    /* the rule that the object at broken_at did not keep, unless another type took it; and */
-    const uint8_t *broken_at; /* the StandardError of user code, or 0 */
-    VALUE broken_error;
+    const mp_rule *broken;    /* the rule that an object broke, unless another type took the object; */
+    const uint8_t *broken_at; /* that object, */
+    VALUE broken_error;       /* and the StandardError of user code, or 0 */
     VALUE errors;             /* an Array of RecordErrors, if all errors are collected; else 0 */
-    long kept;                /* mp_loader_errors_kept: what is around them gets no user code either */
+    long kept;                /* mp_loader_errors_kept: user code gets no object that contains one */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
     uint64_t *left;           /* memory for skipping containers: places, or more */
@@ -104,7 +104,9 @@ void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t o
 /* Starts for Ruby objects instead of bytes: nothing may be read at l->d.at. */
 void mp_loader_init_given(mp_loader *l, mp_value_words *words, VALUE type, VALUE codec);
 
-/* Continues the depth and the count of what encloses the body of an ext. Called before anything is loaded. */
+/*
+ * Continues the depth and the object count of the message around the body of an ext. Called before anything is loaded.
+ */
 void mp_loader_enclose(mp_loader *l, mp_outer outer);
 
 /* The kind of head that the packed object would have; MP_EXT for an object of any other class. */

@@ -204,7 +204,7 @@ got_at(mp_loader *l, const uint8_t *at)
     return seen.present <= TEXT_SHOWN ? text : rb_str_cat_cstr(text, "...");
 }
 
-/* How many elements, pairs or bytes there are; a text itself. */
+/* The number of elements, pairs or bytes; a text itself. */
 static VALUE
 got_size(mp_loader *l, const uint8_t *at)
 {
@@ -250,7 +250,7 @@ append_loaded(VALUE text, const mp_record *record, uint32_t field)
     if (record) append_blamed(text, record->klass, member_of(record, field));
 }
 
-/* Turns a path from `from` on into one from the start of the message. */
+/* Turns a path that begins at l->from into one that begins at the start of the message. */
 static VALUE
 whole_path(const mp_loader *l, VALUE path)
 {
@@ -261,7 +261,7 @@ whole_path(const mp_loader *l, VALUE path)
     return NIL_P(way) ? path : mp_error_path_join(way, path);
 }
 
-/* Sets the path, and one for the pointer if the path lacks its middle. */
+/* Sets the path and, if that lacks its middle, a longer one for the pointer. */
 static void
 set_path(VALUE error, const mp_loader *l, const mp_place *place)
 {
@@ -523,7 +523,7 @@ message_of(VALUE error)
     return rb_obj_as_string(message == Qundef ? error : message);
 }
 
-/* Sets the reason for people, and returns what the program that called says. */
+/* Returns the exception's message, shortened. That of an ArgumentError also becomes the reason for the sender. */
 static VALUE
 explain(record_fault *fault, VALUE error)
 {

@@ -16,7 +16,7 @@ void mp_record_duplicate(mp_loader *l, const char *reason);
 /* "expected WORDS, got ..." followed by a description of the object. */
 void mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at);
 
-/* The same for a map whose tag, at `at`, is not known, or that has none: then `at` is the map. */
+/* The same for a map with an unknown tag, which is at `at`, or without a tag: then `at` is the map. */
 void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at);
 
 /* The object breaks a rule. error is the StandardError that user code raised, or 0. */

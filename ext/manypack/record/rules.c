@@ -113,7 +113,7 @@ ascii_compatible_p(VALUE text)
     return mp_utf8_index_p(index) || index == mp_binary_index;
 }
 
-/* Unknown without steps, and at the first character that is not ASCII. */
+/* MATCH_UNKNOWN without steps, or at the first character that is not ASCII. */
 static match_result
 match_steps(VALUE steps, VALUE text)
 {
@@ -140,8 +140,7 @@ match_steps(VALUE steps, VALUE text)
 /*
  * Matches without Regexp#match?, which compiles a Regexp again for other encodings: this Regexp is of UTF-8, and the
  * text is UTF-8 or ASCII. No user code runs, but Ruby may switch Threads, so a text with its own memory is searched in
- * a frozen copy that shares it.
- * Raises a TimeoutError after Regexp.timeout.
+ * a frozen copy that shares it. Raises a TimeoutError after Regexp.timeout.
  */
 static bool
 search_p(const mp_rule *rule, VALUE text)
@@ -164,7 +163,7 @@ search_p(const mp_rule *rule, VALUE text)
 
 /* --- numbers and Arrays ----------------------------------------------------------------------------- */
 
-/* Compares few elements with one another, and puts many into a Hash. */
+/* Up to this many elements are compared with one another; more are put into a Hash. */
 enum { COMPARED_MAX = 8 };
 
 static bool

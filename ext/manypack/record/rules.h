@@ -18,7 +18,7 @@ typedef enum {
     MP_RULE_LENGTH,   /* between min and max: characters, bytes, elements or pairs */
     MP_RULE_PATTERN,  /* a Regexp matches, and the text has at most max bytes */
     MP_RULE_UNIQUE,   /* no two elements of an Array are eql? */
-    MP_RULE_MULTIPLE, /* a multiple of min or, if that is 0, of what a callable knows */
+    MP_RULE_MULTIPLE, /* a multiple of min; if that is 0, a callable decides */
     MP_RULE_RANGE,    /* inside a Range */
     MP_RULE_CHECK,    /* a callable returns neither nil nor false */
     MP_RULE_VIA,      /* a callable converts the value to an object of a class */
@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
     mp_rule *rules;
     uint32_t count;
-    bool converts; /* one is a VIA */
+    bool converts; /* a rule is a VIA */
 } mp_rules;
 
 /* Reads an Array of Hashes, which lib/manypack/record/type/rules.rb makes; nil for none. rules must be zeroed. */

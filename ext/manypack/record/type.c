@@ -18,8 +18,8 @@ typedef struct {
     VALUE nodes; /* the nodes that they are compiled from */
     VALUE base;  /* DefaultFactory's codec from which `codec` was made, to notice changes; or nil */
     mp_shapes shapes;
-    bool checks;   /* whether dump checks what it wrote, by default */
-    bool collects; /* whether all errors of a message are reported */
+    bool checks;   /* by default, dump checks what it wrote */
+    bool collects; /* all errors of a message are reported */
 } compiled_type;
 
 static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
@@ -184,7 +184,7 @@ laid_over_types(void)
     return laid;
 }
 
-/* True if a Codec object has the types and options of a struct, and that `default`. */
+/* True if a Codec object has the types and options of `other`, and `called` as its default. */
 static bool
 same_codec_p(VALUE codec, const mp_codec *other, VALUE called)
 {
@@ -262,7 +262,8 @@ shapes_of(VALUE type)
 /*
  * call-seq: Internal.shared_shapes?(type, codec) -> true or false
  *
- * Returns true if a Type of that codec can refer to the compiled shapes of another: they are the same in every place.
+ * Returns true if another Type with that codec can use the compiled shapes of this one: no name in them depends on what
+ * is around it.
  */
 static VALUE
 rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
@@ -324,8 +325,8 @@ load_part(VALUE self, const compiled_type *type, mp_load_part part, bool collect
 /*
  * call-seq: type.read(bytes, start, end, collect) -> object
  *
- * Loads the single object in a part of the bytes, up to their end if end is nil. Errors give offsets in all of the
- * bytes.
+ * Loads the single object in a part of the bytes, up to their end if end is nil. Offsets in errors count from the start
+ * of the bytes.
  */
 static VALUE
 rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
@@ -365,8 +366,9 @@ set_places(mp_json_places *places, VALUE text, VALUE origin)
 /*
  * call-seq: type.read_json(text, bytes, origin, collect) -> object
  *
- * Loads what a JSON text says. bytes are those of the text, or nil if it is not packed yet; origin is what an io had
- * before it, as from Internal.json_texts, or nil. The bytes may be longer than max_bytes allows, which bounds the text.
+ * Loads the object of a JSON text. bytes is the packed text, or nil if it is not packed yet; origin is the position of
+ * the text in an io, as from Internal.json_texts, or nil. The bytes may be longer than max_bytes allows, which bounds
+ * the text.
  */
 static VALUE
 rb_type_read_json(VALUE self, VALUE text, VALUE bytes, VALUE origin, VALUE collect)
@@ -495,7 +497,7 @@ rb_internal_collecting(VALUE self, VALUE type)
 /*
  * call-seq: Internal.read_view(type, view, collect) -> object
  *
- * Loads the part of the message that a View shows, with what the codec of the View says laid over that of the Type.
+ * Loads the part of the message that a View shows, with the codec of the View laid over that of the Type.
  */
 static VALUE
 rb_internal_read_view(VALUE self, VALUE type_object, VALUE view, VALUE collect)
@@ -566,8 +568,8 @@ append(VALUE packer, VALUE bytes, mp_notes notes)
 /*
  * call-seq: Internal.dump_within(type, object, packer, body, check) -> true or nil
  *
- * Packs an object for a Packer, by its codec and at its depth, as to_msgpack is asked to, or as the body of an ext, and
- * appends it. nil if the Packer is of another library.
+ * Packs an object with the codec and at the depth of a Packer, for to_msgpack or, if `body`, as the body of an ext, and
+ * appends the bytes. Returns nil if the Packer is of another library.
  */
 static VALUE
 rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALUE body, VALUE check)

@@ -22,7 +22,7 @@ typedef struct {
     VALUE bytes;     /* frozen */
     mp_codec codec;  /* of the Unpacker */
     mp_outer outer;  /* what encloses the body */
-    uint64_t number; /* counts bodies: a Fiber may resume when the Unpacker reads a later one */
+    uint64_t number; /* which body it is: a Fiber may resume when the Unpacker reads a later one */
 } mp_body;
 
 /*
@@ -31,7 +31,7 @@ typedef struct {
  */
 mp_body mp_unpacker_take_body(VALUE self);
 
-/* Adds to the body's count of objects, unless the Unpacker has moved on to a body with another number. */
+/* Adds to the count of objects of the body with that number, unless the Unpacker has moved on to a later body. */
 void mp_unpacker_count_in_body(VALUE self, uint64_t number, uint64_t objects);
 
 #endif

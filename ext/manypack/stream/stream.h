@@ -33,11 +33,11 @@ typedef struct {
     mp_outer outer;     /* the containers around the body; its `objects` keeps counting */
     mp_decoder d;       /* of an unfinished object; its value stack is in a block. Without one that stack is empty */
     mp_walk walk;
-    uint64_t *left;     /* memory of the walk: */
-    size_t places;      /* this many numbers */
+    uint64_t *left;     /* memory of the walk */
+    size_t places;      /* how many numbers `left` has room for */
     VALUE flags;        /* the Ruby object's flags when it got its first body */
     uint64_t bodies;    /* number of bodies begun so far */
-    uint32_t yields;    /* active calls of each, including those in suspended Fibers */
+    uint32_t yields;    /* active calls of the method each, including those in suspended Fibers */
     bool leaves_rest;   /* full_unpack leaves the bytes after the object in the io */
 } mp_stream_more;
 
@@ -179,7 +179,7 @@ mp_stream_for_read(VALUE self)
 }
 
 /*
- * Starts skipping the rest of an object that the decoder has begun: tree tells how far it got. The position becomes
+ * Starts skipping the rest of an object that the decoder has begun: `tree` tells how far it got. Sets u->position to
  * `why`.
  */
 void mp_stream_skip_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
@@ -203,8 +203,8 @@ mp_message mp_stream_message(const mp_stream *u);
 bool mp_stream_read_more(mp_stream *u, uint64_t needed);
 
 /*
- * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first. The
- * object has at least `object` bytes from the front, and an io that waits for all requested bytes is asked for no more.
+ * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first.
+ * `object` is how many bytes the object has at least: an io that waits for all requested bytes is asked for no more.
  */
 bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object);
 
@@ -217,7 +217,7 @@ bool mp_stream_reads_exactly_p(const mp_stream *u);
  */
 void mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known);
 
-/* Starts skipping the next object. The position becomes `why`. */
+/* Starts skipping the next object. Sets u->position to `why`. */
 void mp_stream_begin_skip(mp_stream *u, mp_position why);
 
 /* The offset after the last complete object, where the next or the unfinished object starts. */

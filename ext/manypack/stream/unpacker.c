@@ -12,7 +12,7 @@
 static VALUE sym_as, sym_view, sym_collect;
 static ID id_load, id_collecting, id_loader, id_codec_of_loader, id_loader_knowing, id_strict;
 
-/* The stream for methods that do more than read, which an Unpacker for the body of an ext refuses. */
+/* The stream for a method that does more than read. RuntimeError for an Unpacker over the body of an ext. */
 static mp_stream *
 unpacker_for_change(VALUE self)
 {
@@ -52,8 +52,8 @@ take_as(VALUE *options)
 }
 
 /*
- * The loader for `as`: it has the options applied, and the Codec unless that is only the default of Unpacker.new. Views
- * need no loader, because they use the Unpacker's Codec.
+ * The loader for `as` with these options and the Codec, unless that is only the default of Unpacker.new. Views need no
+ * loader, because they use the Unpacker's Codec.
  */
 static VALUE
 loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
@@ -239,8 +239,8 @@ skip_failed(VALUE arg)
 }
 
 /*
- * Called when the read has ended. If it failed, skips the rest of the object. That raises no error of its own but an
- * interrupt. If the read was interrupted, do not wait for the io again: skip only bytes that have arrived.
+ * Called when the read has ended. If it failed, skips the rest of the object, and drops any error of that except an
+ * interrupt. If the read was interrupted, skips only bytes that have arrived, so as not to wait for the io again.
  */
 static VALUE
 read_the_one_ended(VALUE arg)
@@ -322,9 +322,9 @@ rb_internal_error_of_p(VALUE module, VALUE unpacker, VALUE error)
  * return for an object:
  *
  * as:: :view returns a View of each object, with the same options. Anything with <code>load(bytes)</code> gets the
- *      bytes of each object, a frozen String, and its result is returned. Only heads and lengths are checked before,
- *      with the limits of a Type unless options or codec say otherwise. If load raises a DecodeError, its offset
- *      becomes that in the stream, and the next read continues with the next object
+ *      bytes of each object, a frozen String, and its result is returned. Before that, only heads and lengths are
+ *      checked, with the limits of a Type unless options or codec set others. If load raises a DecodeError, its offset
+ *      becomes the offset in the stream, and the next read continues with the next object
  *
  * Raises TypeError for an io that cannot be read from, and TypeError, RangeError or ArgumentError for invalid or
  * unknown options.
@@ -535,8 +535,8 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
  * call-seq: unpacker.position -> Integer
  *
  * Returns the offset after the last complete object that was read or skipped. It counts from the first byte that was
- * ever fed, or from the last reset. The next object starts there, or the incomplete object, or the object after whose
- * error reading cannot continue. After read_array_header and read_map_header, elements count as objects.
+ * ever fed, or from the last reset. The next object starts there, even if it is incomplete, or if its error
+ * has ended the reading. After read_array_header and read_map_header, elements count as objects.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x92\x02")
  *   unpacker.each { |object| p object } # [1]

@@ -9,7 +9,6 @@ extern mp_classes mp_cUnpacker;
 
 VALUE mp_unpacker_allocate(VALUE klass);
 
-/* True for an Unpacker. */
 bool mp_unpacker_p(VALUE object);
 
 /* The stream of an Unpacker, even before initialize. TypeError for any other object. */

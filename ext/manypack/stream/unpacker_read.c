@@ -30,7 +30,7 @@ typedef struct {
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
-    bool yielding;        /* each is running, perhaps its block */
+    bool yielding;        /* the method each is running, perhaps its block */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
     mp_kind kind;         /* kind of the container whose header is read */
     mp_decoder d;         /* of the object that is being read */

@@ -1,6 +1,6 @@
 /*
  * Internal.head_lines: a line for each head byte of packed messages, for `manypack inspect`: the offset, the head byte,
- * the type and the value, indented as deep as it is. lib/manypack/terminal/output/head_line.rb has the words.
+ * the type and the value, indented by its depth. lib/manypack/terminal/output/head_line.rb has the words.
  */
 #include "base/error.h"
 #include "base/error_path.h"
@@ -108,7 +108,7 @@ string_of(const uint8_t *p, size_t n)
     return rb_str_new((const char *)p, (long)n);
 }
 
-/* How many bytes of a payload are there: of a broken message the end may be missing. */
+/* How many of the n payload bytes are present: a broken message may lack the end. */
 static uint32_t
 there(const writer *w, const uint8_t *p, uint32_t n)
 {
@@ -160,7 +160,7 @@ write_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
 
 /* --- lines ------------------------------------------------------------------------------------------ */
 
-/* Writes a number of things, such as " of 2 pairs". */
+/* Writes a count and its unit, such as " of 2 pairs". */
 static void
 write_count(writer *w, uint32_t n, const char *thing)
 {
@@ -238,7 +238,6 @@ write_line(writer *w, const uint8_t *at, const mp_head *head, bool key)
     WRITE(w, "\n");
 }
 
-/* Yields the lines written so far. */
 static void
 yield_lines(writer *w)
 {
@@ -336,7 +335,7 @@ rb_internal_head_lines(VALUE self, VALUE bytes, VALUE from, VALUE size, VALUE or
  * call-seq: Internal.head_lines_at(bytes, at, origin, [marks, types, key], texts) { |lines| }
  *
  * Yields the path of the object to which a byte of a message belongs, and then the lines of that object, as far as they
- * are there. Nothing if no head before the byte is whole.
+ * are there. Yields nothing if no head before the byte is whole.
  */
 static VALUE
 rb_internal_head_lines_at(VALUE self, VALUE bytes, VALUE at, VALUE origin, VALUE words, VALUE texts)

@@ -6,8 +6,8 @@
  *
  * Two keys of a map may be the same in JSON, such as 1.5 as float32 and float64. Such a map becomes a list of pairs,
  * under $map. That is known only at the map's end, so the first walk over an object numbers the maps and notes such
- * ones; if there are any, a second walk writes the object again. It also does so if the text gets much longer than the
- * bytes, as with deep, pretty objects: only the second walk knows enough to yield an object in pieces.
+ * ones. A second walk writes the object again if there are any, or if the text gets much longer than the bytes, as with
+ * deep, pretty objects: only the second walk knows enough to yield an object in pieces.
  */
 #include "base/error.h"
 #include "base/options.h"
@@ -467,7 +467,6 @@ write_element(writer *w, const uint8_t **p)
     return write_value(w, p);
 }
 
-/* Yields the text so far. */
 static void
 yield_text(writer *w)
 {

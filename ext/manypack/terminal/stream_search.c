@@ -114,9 +114,9 @@ rows_p(const mp_query *query)
 /*
  * call-seq: Internal.search_bytes(bytes, start, size, codec, steps, max_looks, grouped = false) -> String
  *
- * Returns the bytes of all values that the steps of a Path find in the messages, one after the other; grouped, an array
- * of them for each message that has some; as :rows, an array of what each name and index of the last segment finds in
- * each container, or nil. Raises a DecodeError for bytes that are no messages.
+ * Returns the bytes of all values that the steps of a Path find in the messages, one after the other. If grouped, they
+ * are in an array for each message that has some; if grouped is :rows, in an array for each container: the value, or
+ * nil, that each name and index of the last segment finds. Raises a DecodeError for bytes that are no messages.
  */
 static VALUE
 rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)

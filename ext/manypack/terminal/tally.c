@@ -103,7 +103,7 @@ rb_tally_s_new(VALUE klass)
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-/* The key of a map, as a Path names it: a bin of ASCII is text, other bytes that are not text stay bytes. */
+/* A key of a map, as a Path names it: a bin is text if it is ASCII; a str that is not valid UTF-8 counts as bytes. */
 static key
 key_read(const uint8_t *p, const mp_head *head)
 {

@@ -14,7 +14,7 @@
 /*
  * RuntimeError if user code changed the source String, because d->start and d->end then point to bytes that are gone.
  * User code may run while a Hash is made: Ruby calls eql?, which a program may have redefined, if two keys of different
- * classes have similar hashes. Does not compare the length of a frozen source, which cannot change: we may decode only
+ * classes have similar hashes. Does not compare the length of a frozen source: it cannot change, and we may decode only
  * a part of it.
  */
 MP_INLINE void

@@ -55,9 +55,9 @@ enum { MP_SHARE_MIN = 1024 };
 
 /*
  * True if a payload of MP_SHARE_MIN bytes or more should share its bytes with the source. The payload must be the tail
- * of the source, because Ruby shares no other part. It must be at least half of the source, so that a small piece does
- * not keep a large message alive. And Ractors must not share the source: Ruby would mark it as shared, which only one
- * Ractor at a time may do.
+ * of the source, because Ruby shares no other part, and at least half of it, so that a small piece does not keep a
+ * large message alive. Ractors must not share the source: Ruby would mark it as shared, which only one Ractor at a time
+ * may do.
  */
 bool mp_payload_to_share_p(const mp_decoder *d, const uint8_t *p, uint32_t n);
 

@@ -215,7 +215,7 @@ kind_of(const mp_key *key)
     return (uint8_t)(key->kind == MP_BIN ? MP_STR : key->kind);
 }
 
-/* Orders keys of one kind first. Names with rising numbers are in order already, and few names share a rank. */
+/* The number by which keys are ordered first. Names with rising numbers are in order, and few names share a rank. */
 static uint64_t
 rank_of(const mp_key *key)
 {
@@ -358,7 +358,7 @@ same_key_p(const mp_changes *changes, uint32_t one, uint32_t other)
     return mp_key_compare(&a, &b) == 0;
 }
 
-/* Sets *own in the same way for the new key of a renamed pair. */
+/* The same for the new key of a renamed pair, which no other pair may get. */
 static void
 only_take(const mp_changes *changes, const mp_change **own, const mp_change *change)
 {
@@ -444,7 +444,7 @@ rename_key(mp_changes *changes, uint32_t start, mp_change change)
     add_change(changes, start, end, change);
 }
 
-/* Adds a change, whose steps are the last ones. */
+/* Adds a change, whose path is the steps from `start` on. */
 static void
 put(mp_changes *changes, uint32_t start, mp_change change)
 {
@@ -501,7 +501,7 @@ value_of(VALUE change, mp_change_kind kind)
     return RB_TYPE_P(value, T_STRING) ? rb_str_new_frozen(value) : value;
 }
 
-/* Changes nested deeper than this contain themselves. */
+/* Changes nested deeper than this are taken to contain themselves. */
 enum { MANY_CHANGES = 100 };
 
 static mp_change

@@ -101,8 +101,9 @@ void mp_changes_read(mp_changes *changes, VALUE removed);
 uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
 /*
- * Sorts a range by the step at its depth, and equal steps by depth. n is the size of the array from whose end negative
- * indices count; or 0. Returns a bit for each size that a name of up to a fixstr's length has. Allocates nothing.
+ * Sorts a range by the step at its depth. Of equal steps, the changes of the value come before those inside it, both in
+ * the order given. n is the size of the array, from whose end negative indices count, or 0. Returns a bit for each
+ * length of a name that fits a fixstr. Allocates nothing.
  */
 uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 

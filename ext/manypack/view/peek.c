@@ -185,7 +185,10 @@ mp_simple_key(VALUE obj, mp_key *key)
     return NIL_P(obj) || obj == Qtrue || obj == Qfalse;
 }
 
-/* True for a Symbol if str keys become Strings, or the reverse: obj finds a str key only if no ext unpacks to obj. */
+/*
+ * True for a Symbol if str keys become Strings, and for a String if they become Symbols. obj stands for the str, unless
+ * the map has an ext key that unpacks to obj itself.
+ */
 static bool
 stands_for_text_p(const mp_peek *peek, VALUE obj)
 {

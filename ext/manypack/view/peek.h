@@ -112,12 +112,15 @@ VALUE mp_kind_symbol(mp_kind kind);
 void mp_peek_open(mp_peek *peek, mp_cursor *cursor, size_t offset);
 
 /*
- * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the
- * container; it moves to the value or element. A negative index counts from the end. False if there is none. ShapeError
- * for anything but an index in an array. If a map does not have the key and in_turn is set, the cursor is at the map's
- * end. Without in_turn, only cursor->at is valid, and only if the key is found. The options decide which of two equal
- * keys counts. A Symbol and a String of the same text find the same str. Runs user code unless the key is nil, a
- * boolean, a number, a String or a Symbol.
+ * Finds a key in a map or an index in an array, as View#[] does. The cursor must have just opened the container, and
+ * moves to the value or element. False if there is none.
+ *
+ * In an array, a negative index counts from the end, and anything but an index raises ShapeError. In a map, a Symbol
+ * and a String of the same text find the same str, and the options decide which of two equal keys counts. If in_turn is
+ * set and the map does not have the key, the cursor is at the map's end. Without in_turn, only cursor->at is valid, and
+ * only if the key is found.
+ *
+ * Runs user code unless the key is nil, a boolean, a number, a String or a Symbol.
  */
 bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 

@@ -2,8 +2,8 @@
  * View#splice: makes a message from another one by copying everything that does not change.
  *
  * One walk over the message finds the place of every change, refuses those that are not possible, and lists the edits
- * in the order of the bytes. Then the blocks are called. At last the new message is written: whatever is between two
- * edits is copied. User code runs in the last two parts, and when the walk unpacks a key that is an ext.
+ * in the order of the bytes. Then the blocks are called. Last, the new message is written, and everything between two
+ * edits is copied. User code runs in the last two steps, and when the walk unpacks a key that is an ext.
  */
 #include "base/error.h"
 #include "base/stack.h"
@@ -194,8 +194,8 @@ order_pairs(splice *s, mp_range r)
 }
 
 /*
- * Raises IndexError: the range's index is beyond the one after the last element. Raises KeyError if the range has only
- * changes inside such an element, and they must not create it.
+ * Raises IndexError: the range's index is not the one after the last element. Or KeyError, if `inside`, a change inside
+ * that element, may not create it.
  */
 NORETURN(static void refuse_index(const splice *s, mp_range r, int64_t count, const mp_change *inside));
 
@@ -220,7 +220,7 @@ add_key(splice *s, mp_range r, uint32_t head, size_t at)
     mp_peek_refresh(&s->peek);
 }
 
-/* Adds the pair or element of a range at the end of its container, which has n. Returns the new number. */
+/* Adds the pair or element of a range at the end of its container, which has n of them. Returns the new number. */
 static int64_t
 add_part(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
 {
@@ -275,7 +275,7 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 
 static size_t locate(splice *s, mp_range r, uint32_t head, size_t offset);
 
-/* The first change of a key that is an ext: the ext is unpacked and compared. */
+/* The index of the first change of a key that is an ext, found by unpacking the ext; r.hi if there is none. */
 static uint32_t
 find_ext(splice *s, mp_range r, size_t offset)
 {
@@ -288,7 +288,7 @@ find_ext(splice *s, mp_range r, size_t offset)
     return found;
 }
 
-/* The first change of a key; r.hi if there is none. lengths has a bit for each length that a short name has. */
+/* The index of the first change of a key; r.hi if there is none. lengths is the result of mp_changes_sort. */
 static uint32_t
 find_key(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
 {
@@ -379,7 +379,7 @@ locate_elements(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
     if (missing) add_parts(s, r, head, cursor->at, (int64_t)n);
 }
 
-/* locate for an object that is not a container: in place of nil, a container may be created. */
+/* Like locate, for an object that is not a container. A new container may replace nil. */
 static size_t
 locate_leaf(splice *s, mp_range r, uint32_t head, size_t offset)
 {

@@ -77,8 +77,8 @@ index_at_once_p(const mp_view *view, mp_look_for what)
 }
 
 /*
- * The Index of another View of the same bytes, or a new one: at the second look, even if the first was another View's.
- * Qtrue if the next look must make it; 0 if the message can have none.
+ * Returns the Index that another View of the same bytes has made, or makes one, by default at the second look, even if
+ * the first was another View's. Qtrue if the next look must make it; 0 if the message can have none.
  */
 static VALUE
 index_find(const mp_view *view, mp_look_for what)
@@ -331,8 +331,8 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
  * search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
  * that no map has a key twice, or <code>duplicate_keys: :first</code> says that the first one counts.
  *
- * Of a message of a few hundred bytes that you read most of, Manypack.unpack costs less: a View pays where much stays
- * unread. Options cost as much as a look at a small message: of many such messages, give each View the same
+ * If you read most of a message of a few hundred bytes, Manypack.unpack costs less: a View pays if much stays unread.
+ * Options cost as much as a look at a small message: for many such messages, give each View the same
  * <code>codec: Codec.new(**options)</code>.
  *
  * Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,

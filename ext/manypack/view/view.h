@@ -16,7 +16,7 @@ typedef struct {
     size_t end;    /* after the object; until that is known, 0 or MP_VIEW_END_OF_SOURCE */
 } mp_view;
 
-/* The end of a View of the whole source, which is not known yet: nothing may follow the object. */
+/* `end` of a View of the whole source, until its object's end is known: no bytes may follow the object. */
 #define MP_VIEW_END_OF_SOURCE SIZE_MAX
 
 /* The struct of a View, valid while the caller has it on its stack. For methods of the class: it checks nothing. */
@@ -26,7 +26,6 @@ mp_view_data(VALUE self)
     return mp_typed_data(self);
 }
 
-/* True for a View. */
 bool mp_view_p(VALUE obj);
 
 /* The View of the whole message that a View is a part of. */
@@ -36,8 +35,8 @@ VALUE mp_view_root(VALUE view);
 bool mp_view_last_key_p(VALUE view);
 
 /*
- * A Hash of a hidden Array of keys, each followed by what belongs to it: of equal keys, the one that View#[] finds. end
- * is the offset after the map. LimitError as in unpacking.
+ * Makes a Hash of a hidden Array of keys, each followed by its value or the offset of that. Of equal keys, takes the
+ * one that View#[] finds. end is the offset after the map. LimitError as in unpacking.
  */
 VALUE mp_view_hash(VALUE view, VALUE pairs, size_t end);
 
@@ -50,7 +49,7 @@ void mp_view_expect(VALUE view, mp_kind kind);
 /* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
-/* What a peek looks for, which decides whether the first look makes the Index. The second always does, but for ONCE. */
+/* What a look is for: this decides whether the first look makes the Index. The second does, except MP_LOOK_ONCE. */
 typedef enum {
     MP_LOOK_ONCE,     /* a single walk over the bytes: uses the Index if there is one, but makes none */
     MP_LOOK_FOR_ONE,  /* a value: the first look makes the Index if the message is long */

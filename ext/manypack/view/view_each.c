@@ -172,7 +172,7 @@ skip_elements(mp_peek *peek, mp_cursor *cursor)
 /*
  * call-seq: view.elements -> Array: what View#each yields
  *
- * The size is what the bytes say, and more than they may have: the Array grows as the elements come.
+ * A head may declare more elements than follow, so the Array grows as the elements come.
  */
 static VALUE
 rb_view_elements(VALUE self)

@@ -53,7 +53,7 @@ rb_view_aref(VALUE self, VALUE key)
 
 /*
  * A Hash from the keys that must be compared as objects to the offsets of their values, for finding several keys:
- * otherwise each look would build all keys of the map again.
+ * without it, each search would build these keys again.
  */
 static VALUE
 offsets_of_object_keys(VALUE self)
@@ -105,7 +105,7 @@ value_of(VALUE self, VALUE offsets, VALUE key)
 /*
  * call-seq: view.values_at(*keys) -> Array
  *
- * Returns what View#[] finds under each of the keys, or at each index, an Array. Raises what View#[] raises.
+ * Returns an Array of what View#[] finds for each key or index. Raises what View#[] raises.
  *
  *   view = Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"}))
  *   view.values_at("name", "id", "x") #=> ["Ada", 1, nil]
@@ -317,7 +317,7 @@ dig_in(VALUE self, int argc, const VALUE *argv)
 /*
  * call-seq: view.dig(key, *keys) -> object or nil
  *
- * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
+ * Follows keys and indices, one by one, and returns the value they lead to, or nil. Makes no View for each step.
  * Raises ShapeError if a step leads into a value of another shape, and a DecodeError where the bytes are invalid.
  * Raises ArgumentError for options, because a View has its own, and for a single key such as <code>"$.users"</code> or
  * <code>"users[0].name"</code> that is not there: View#dig_many and View#query take paths.
@@ -426,7 +426,7 @@ dig_with(VALUE bytes, VALUE hash, int argc, const VALUE *argv)
 /*
  * call-seq: Manypack.dig(bytes, key, *keys, **options) -> object or nil
  *
- * Returns the value that is found in packed bytes by keys and indices, one inside the other, or nil. Use it for a
+ * Follows keys and indices in packed bytes, one by one, and returns the value they lead to, or nil. Use it for a
  * single look instead of View#dig, whose errors it raises. The options are those of View.new, except +check+.
  *
  *   Manypack.dig(Manypack.pack({"users" => [{"name" => "Ada"}]}), "users", 0, "name") #=> "Ada"

@@ -187,7 +187,7 @@ own_bytes(mp_cursor cursor)
     return bytes;
 }
 
-/* How many different keys a pair of fewer than four bytes may have: one byte, or a head and one byte. */
+/* How many different keys fit in a pair of fewer than four bytes: keys of one byte, or of a head and one byte. */
 #define SMALL_KEYS 384
 
 /*
@@ -334,7 +334,7 @@ accepted_index(VALUE message, const mp_codec *codec)
     return accepted ? self : 0;
 }
 
-/* The most containers of a message that is checked without an Index. */
+/* A message that needs more entries than this is checked with an Index. */
 #define SHORT_ENTRIES 64
 
 static bool

@@ -138,8 +138,8 @@ copied_bytes(VALUE self)
  * call-seq: view.bytes -> String
  *
  * Returns the packed bytes as they are in the message. Raises a DecodeError if the object is incomplete or malformed.
- * They may share the memory of the message and then keep all of it alive: to keep a small part of a large message, call
- * <code>view.detach.bytes</code>.
+ * The String may share the memory of the message, and then keeps all of it alive: to keep a small part of a large
+ * message, call <code>view.detach.bytes</code>.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].bytes #=> "\x92\x01\x02"
  */
@@ -204,7 +204,7 @@ rb_view_canonical_p(VALUE self)
 /*
  * call-seq: view.offset -> Integer
  *
- * Returns the offset of its first byte in the message.
+ * Returns the offset of the View's first byte in the message.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].offset #=> 5
  */

@@ -1,22 +1,23 @@
 # frozen_string_literal: true
 
 #--
-# The ext type of CacheCoder for objects that no other type is for.
+# The ext type of CacheCoder for objects without another type.
 #++
 module Manypack
   module ActiveSupport
     # An object whose class has a Record is written as the name of the class and the bytes of the Record, unless the
-    # Record would not load it. Any other object that is here would be something else after it is read: an object with
-    # to_msgpack, a View, a subclass of String. So it is refused. Handlers are methods of this module, so that they can
-    # be called in every Ractor.
+    # Record would not load it. Any other object without a type of its own is refused, because it would come back as
+    # something else: an object with to_msgpack, a View, an object of a subclass of String. Handlers are methods of this
+    # module, so that they can be called in every Ractor.
     module Objects # :nodoc:
       extend self
 
       ATTACHED = Record.const_get(:Attached)
       private_constant :ATTACHED
 
-      # Returns a Codec that has the types of this one, and what it lacks: this type, with the last number that is free,
-      # 127, which has the same meaning in ActiveSupport::MessagePack; and one for Symbols, which would be Strings.
+      # Returns a Codec that also has this type, under the last free number, normally 127, as in
+      # ActiveSupport::MessagePack; and, unless the codec has one, a type for Symbols, which would otherwise become
+      # Strings.
       def added_to(codec)
         types = [*codec.with(canonical: false).packer.registered_types, *codec.unpacker.registered_types]
         classes = types.map { |type| type[:class] }
@@ -49,7 +50,7 @@ module Manypack
         number ? Internal.codec_with_type(codec, number, klass, packer, unpacker, options) : codec
       end
 
-      # The option +timestamp+ is for objects without an ext type, and now each of them has one.
+      # The option +timestamp+ is for Times without an ext type, but now every object has one: adds a type for Time.
       def with_time(codec, types)
         return codec unless codec.options[:timestamp]
         return codec if types.any? { |type| type[:type] == Timestamp::TYPE || type[:class] == ::Time }

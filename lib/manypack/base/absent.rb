@@ -14,7 +14,7 @@ module Manypack
     def dup = self
     def clone(freeze: true) = self
 
-    # Raises, because it is no value: called by Manypack.pack.
+    # Called by Manypack.pack. Raises TypeError, because ABSENT is no value.
     def to_msgpack(*)
       Internal.raise_type_error("Manypack::ABSENT is no value: dump leaves it out only as a member of a Record whose " \
                                 "default it is")
@@ -28,8 +28,8 @@ module Manypack
   end
   private_constant :Absent
 
-  # The value of a member that a message does not have, where nil means something else: as a default of Record#with.
-  # Dump leaves such a member out. It is one object, also after Marshal and in every Ractor.
+  # The value of a member that a message lacks, where nil has another meaning: use it as a default of Record#with. Dump
+  # leaves such a member out. It is one object, also after Marshal and in every Ractor.
   #
   #   Change = Struct.new(:email)
   #   CHANGE = Manypack::Record.new(Change, email: Manypack::Type[String, nil])

@@ -6,7 +6,7 @@
 module Manypack
   # Checks the arguments of Manypack's own methods, in Ruby and in the extension.
   module Arguments # :nodoc:
-    # Where the files of Manypack are, and what Ruby calls its own methods that are written in Ruby.
+    # How lines of a backtrace begin that are not the program's: in Manypack's own files, and in Ruby's internal ones.
     OURS = ["#{File.dirname(__dir__)}/".freeze, "<internal:"].freeze
     private_constant :OURS
 
@@ -16,7 +16,7 @@ module Manypack
       raise error
     end
 
-    # Calls the block, whose errors about a call then begin there, too.
+    # Calls the block. The backtraces of its errors then begin where the program called Manypack, too.
     def self.at_the_call
       yield
     rescue ArgumentError, ::TypeError, RangeError => error
@@ -36,7 +36,7 @@ module Manypack
     # own:: options of the method itself, which the error may suggest
     # packs:: false for a method that only unpacks
     # unpacks:: false for a method that only packs
-    # looks:: true for a method that looks for keys in bytes, or makes what does: it takes duplicate_keys: :first
+    # looks:: true for a method that finds keys in bytes, or makes an object that does: it takes duplicate_keys: :first
     # defaults:: options for which neither the Codec nor +options+ say anything
     def self.codec(codec, options, *own, packs: true, unpacks: true, looks: false, defaults: nil)
       unless options_of_codecs?(options)
@@ -51,7 +51,7 @@ module Manypack
       refuse(error, error.backtrace)
     end
 
-    # Returns true if all options are those of a Codec, which options.c lists in a Hash, too.
+    # Returns true if all options are those of a Codec. options.c has a Hash of them.
     def self.options_of_codecs?(options)
       options.each_key { |name| return false unless OPTION_OF_CODECS[name] }
       true
@@ -77,7 +77,7 @@ module Manypack
       object.to_unsafe_h if defined?(::ActionController::Parameters) && ::ActionController::Parameters === object
     end
 
-    # Options of unpacking that have no effect on objects that are no bytes.
+    # Options of unpacking that have an effect only on bytes, not on Type#from.
     OF_BYTES = %i[max_bytes max_ext_bytes allow_unknown_ext].freeze
     private_constant :OF_BYTES
 
@@ -104,13 +104,13 @@ module Manypack
       refuse(ArgumentError.new("check has no effect on unpacking: it is an option of Type#dump and Type#with"))
     end
 
-    # Options of what is built of a message, and of checks that need that.
+    # Options for the objects that are built, and for checks that need them.
     OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
     private_constant :OF_OBJECTS
 
-    # Returns what loads messages as +as+ says: a Type, or a class that has a Record, with the options of a front and
-    # its Codec, or nil if it has only a default; anything else as it is. Raises ArgumentError for options that have no
-    # effect on that.
+    # Returns the object that loads messages for the option +as+. A Type, or the Record of a class, gets the options of
+    # the front and its Codec, which is nil if the front has only a default; any other object is returned as it is.
+    # Raises ArgumentError for options without an effect.
     def self.loader(as, codec, options)
       type = type_of(as)
       unless type
@@ -152,7 +152,7 @@ module Manypack
                                "know the ext type"))
     end
 
-    # Returns the one object of a source, as the option +as+ says: what Manypack.unpack does with it.
+    # Returns the one object of a source, loaded as the option +as+ says, for Manypack.unpack.
     #
     # codec:: the Codec of the front; nil if it has only a default, which the option +codec+ replaces
     # lenient:: true if the front has the name MessagePack
@@ -166,7 +166,7 @@ module Manypack
       changed = codec(options[:codec], options.except(:codec), packs: false, looks: as)
       string = String.try_convert(source)
       readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
-      return changed.unpack(source) if as.nil? || (string.nil? && !readable) # which raises for what is no source
+      return changed.unpack(source) if as.nil? || (string.nil? && !readable) # which raises TypeError if it is no source
       return loader(as, nil, options).load(string) if string && type_of(as)
       return changed.view(string).tap(&:bytesize) if string && as == :view # which comes to the end of the message
 
@@ -190,17 +190,17 @@ module Manypack
       object.record if object.is_a?(Class) && object.const_defined?(:MANYPACK_RECORD)
     end
 
-    # Raises ArgumentError for options of what is built, where +as+ says that something else loads the bytes.
+    # Raises ArgumentError for options for built objects if +as+ is an object that loads the bytes by itself.
     def self.check_loader(as, options)
       check_limits_only(options, "what #{as.inspect} loads") unless as.nil? || as == :view || type_of(as)
     end
 
-    # Raises ArgumentError for an option such as +as+, where only one kind of object is of use.
+    # Raises ArgumentError for an option such as +as+ where it could have only one value.
     def self.refuse_option(options, name, what)
       refuse(ArgumentError.new("#{name} has no effect on #{what}")) if options.key?(name)
     end
 
-    # Raises ArgumentError for options of what is built, where the messages stay bytes.
+    # Raises ArgumentError for options for built objects where messages stay bytes.
     def self.check_limits_only(options, what)
       name = OF_OBJECTS.find { |option| options.key?(option) } or return
       refuse(ArgumentError.new("#{name} has no effect on #{what}: it is an option of Manypack.unpack, " \
@@ -221,7 +221,7 @@ module Manypack
       refuse(::TypeError.new("wrong argument type #{codec.class} (expected #{Codec})#{made}"))
     end
 
-    # Raises TypeError for anything that makes no Codec as a Factory does.
+    # Raises TypeError for an object without +codec+, which a Factory has.
     def self.check_factory(factory)
       return if factory.respond_to?(:codec)
 
@@ -319,7 +319,7 @@ module Manypack
       ::Hash => "map; a subclass of it can be an ext type"
     })
 
-    # Returns how objects of a class are packed that has a ready-made ext type, for errors; nil for any other class.
+    # For errors: returns how to pack objects of a class with a ready-made ext type; nil for any other class.
     def self.common_type(klass)
       names = klass.ancestors.filter_map { |ancestor| Module.instance_method(:name).bind_call(ancestor) }
       type, = CommonTypes::TABLE.find { |_, (_, class_name)| names.include?(class_name) }
@@ -362,7 +362,7 @@ module Manypack
       "unknown option#{"s" if unknown.size > 1} #{names.join(", ")}#{hint(unknown, known, taken)}"
     end
 
-    # What there is in place of an option with the name of a ready-made ext type, such as :date; nil for any other.
+    # Returns what to use instead of an option named like a ready-made ext type, such as :date; nil for any other name.
     def self.common_option(key)
       return unless CommonTypes::TABLE.key?(key)
 
@@ -382,7 +382,7 @@ module Manypack
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"
     end
 
-    # What other libraries call an option of ours. Hints has those that are none.
+    # Names that other libraries have for options of ours. Hints has names of options that have no counterpart here.
     OTHER_NAMES = { max_nesting: :max_depth, symbolize_names: :symbolize_keys, symbol_keys: :symbolize_keys,
                     max_size: :max_bytes, mode: :append, record: :as, type: :as, class: :as, into: :as,
                     time: :timestamp, aliases: :keys, rename: :keys, names: :keys,
@@ -390,7 +390,7 @@ module Manypack
                     threads: :ractors, jobs: :processes }.freeze
     private_constant :OTHER_NAMES
 
-    # Returns the known option that has the name of the key, another name of it, or resembles it; or nil.
+    # Returns the known option that a key probably means: by its name, by another name, or by a similar one; or nil.
     def self.similar(key, known)
       other = OTHER_NAMES[key]
       return other if known.include?(other)

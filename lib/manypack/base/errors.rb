@@ -30,9 +30,9 @@ module Manypack
     end
   end
 
-  # Included in every error that an object causes that cannot be packed, so that one rescue catches them all. Each is
-  # also what Ruby calls it, such as a NoMethodError or a RangeError. An exception that other code raises meanwhile,
-  # such as an Encoding::UndefinedConversionError, keeps its class and is extended.
+  # Included in every error about an object that cannot be packed, so that one rescue catches them all. Each is also an
+  # error of Ruby's, such as a NoMethodError or a RangeError. An exception that other code raises meanwhile, such as an
+  # Encoding::UndefinedConversionError, keeps its class and is extended.
   #
   #   begin
   #     Manypack.pack(object)
@@ -57,7 +57,7 @@ module Manypack
       include EncodeError
     end
 
-    # A handler or to_msgpack wrote what is no object, or an object is none that can be packed.
+    # A handler or to_msgpack wrote bytes that are not one object, or an object is unsuitable for packing.
     class ArgumentError < ::ArgumentError
       include EncodeError
     end
@@ -94,8 +94,8 @@ module Manypack
       @offset || 0
     end
 
-    # Of an error in JSON, the line and the column in it, counted from 1: Integers. The column counts characters, not
-    # bytes. nil for errors in MessagePack.
+    # For an error in JSON, the line and the column in the text, Integers counted from 1. The column counts characters,
+    # not bytes. nil for errors in MessagePack.
     #
     #   begin
     #     Manypack.from_json("[1,\n x]")
@@ -105,7 +105,7 @@ module Manypack
     attr_reader :line, :column
   end
 
-  # Included in errors that another library defines, and whose cause is a DecodeError: they have its place.
+  # Included in errors that belong to another library and have a DecodeError as their cause: they take over its place.
   module Carried # :nodoc:
     include DecodeError
 
@@ -149,7 +149,7 @@ module Manypack
     include TypeError
   end
 
-  # A look into bytes, such as View#[] or Manypack.dig, expects a map or an array where there is something else. It is a
+  # View#[], Manypack.dig or a similar method expects a map or an array where the bytes have something else. It is a
   # TypeError, too. The message has both kinds, the path and the offset.
   #
   #   begin
@@ -181,7 +181,7 @@ module Manypack
     #   error.limit #=> :max_bytes
     attr_reader :limit
 
-    # What the input has or declares, an Integer.
+    # The amount that the input has or declares, an Integer.
     #
     #   error.value #=> 4
     attr_reader :value
@@ -235,16 +235,16 @@ module Manypack
     # The same, as version 0.9.0 called it.
     alias field member
 
-    # What is wrong, a Symbol, by which a program translates the error: +:type+, +:missing+, +:unknown+ (a key or
-    # element that no member has), +:tag+ (which no part of a union has), +:duplicate+, +:constructor+ (of the class, or
-    # a default that is called), +:conversion+, +:limit+, or the constraint: +:range+, +:length+, +:pattern+, +:unique+,
+    # The kind of error, a Symbol, by which a program can translate it: +:type+, +:missing+, +:unknown+ (a key or an
+    # element of no member), +:tag+ (no part of the union has it), +:duplicate+, +:constructor+ (of the class, or a
+    # default that is called), +:conversion+, +:limit+, or the constraint: +:range+, +:length+, +:pattern+, +:unique+,
     # +:multiple_of+ or +:check+.
     #
     #   error.code #=> :type
     attr_reader :code
 
-    # What should be there, and what is, in words for whoever sent the message: Strings, or nil. They name no class of
-    # the program; a text is cut.
+    # The expected value and the actual one, in words for whoever sent the message: Strings, or nil. They name no class
+    # of the program; a long text is cut.
     #
     #   error.expected #=> "a number"
     #   error.got      #=> "\"2\""
@@ -267,7 +267,7 @@ module Manypack
     end
 
     # Returns one sentence for whoever sent the message: no bytes, no class of the program. It quotes the exception of a
-    # class's constructor only if that is an ArgumentError. Of several errors it says the first three.
+    # class's constructor only if that is an ArgumentError. If there are several errors, it describes the first three.
     #
     #   error.sentence #=> "y must be a number, is \"2\""
     def sentence
@@ -290,7 +290,7 @@ module Manypack
     # Called by Marshal, which has no marshal_load of exceptions.
     def self._load(bytes)
       message, backtrace, variables = Marshal.load(bytes)
-      error = allocate # because a subclass may have an initialize of its own
+      error = allocate # a subclass may have its own initialize
       Exception.instance_method(:initialize).bind_call(error, message)
       error.set_backtrace(backtrace)
       variables.each { |name, value| error.instance_variable_set(name, value) }
@@ -306,7 +306,7 @@ module Manypack
 
     private
 
-    # A step of a path; of one that no pointer has, such as [nil] or ..., all groups are nil.
+    # Matches a step of a path. All groups are nil for a step that a JSON Pointer cannot have, such as [nil] or ...
     STEP = /\.([[:alnum:]_]+)|\["((?:[^"\\]|\\.)*)"\]|\[(-?\d[\d.e+-]*)\]|\[[^\]]*\]|\.{3}/
     HAVE = %i[length unique].freeze
     private_constant :STEP, :HAVE

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 #--
-# What packs or unpacks for an object that does so for as long as a program runs, such as a middleware.
+# Codecs and loaders for objects that live as long as the program, such as a middleware.
 #++
 module Manypack
-  # Knows which Codec a front uses at a moment. A program may make the front before it registers its ext types.
+  # Knows the current Codec of a front, because a program may create the front before it registers its ext types.
   class FrontCodec # :nodoc:
     # given:: the Codec that the front got, or nil
     # codec:: what Arguments.codec made of it
@@ -14,7 +14,7 @@ module Manypack
       freeze
     end
 
-    # Returns the Codec. If the front got none, it has the types that are registered on DefaultFactory at this moment.
+    # Returns the Codec. If the front got none, it has the types that are registered on DefaultFactory now.
     def now
       base = DefaultFactory.codec
       return @codec if @base.nil? || @base.equal?(base)
@@ -24,7 +24,7 @@ module Manypack
   end
   private_constant :FrontCodec
 
-  # Loads messages for a front as its option +as+ says: what Manypack.unpack does with it.
+  # Loads messages for a front by its option +as+, like Manypack.unpack.
   class FrontLoader # :nodoc:
     # own:: further options of the front, which an error may suggest
     # defaults:: options for which neither the Codec, nor a Type, nor +options+ say anything
@@ -57,7 +57,7 @@ module Manypack
       @as.nil? ? codec.unpack(bytes) : codec.unpack(bytes, as: @as)
     end
 
-    # Returns what loads messages of any shape, with the same options.
+    # Returns a loader for messages of any shape, with the same options.
     def of_any_shape
       @as.nil? || @as == :view ? self : FrontLoader.new(nil, @type ? @type.codec : @codec.now, {})
     end

@@ -1,32 +1,32 @@
 # frozen_string_literal: true
 
 #--
-# What a program may expect by another name: the error says what it is called here.
+# Hints in errors: a method or a class that a program expects may have another name here.
 #++
 
 begin
   # Ruby 4.1 loads it with the first error that it shows: ours may need it where no file can be loaded any more.
   Object.const_get(:DidYouMean) if Object.autoload?(:DidYouMean)
 rescue LoadError
-  nil # then errors do without suggestions
+  nil # errors then make no suggestions
 end
 
 module Manypack
-  # Included in a class, or extended by it, for errors that name what there is in place of a method that is not there.
+  # Included in a class, or extending one, so that the error for an unknown method names what to call instead.
   module Guesses # :nodoc:
-    # Extends an error that has a hint, to which Ruby would add a name that resembles the wrong one.
+    # Extends an error that has a hint, so that Ruby does not also suggest a similar name.
     module Certain
       def corrections = []
     end
 
-    # Raises the NameError of a constant that is not there, with what to use instead, or nil.
+    # Raises the NameError for a missing constant. The hint, a String or nil, says what to use instead.
     def self.no_constant(owner, name, hint)
       error = NameError.new("uninitialized constant #{owner}::#{name}#{"; #{hint}" if hint}", name, receiver: owner)
       Arguments.refuse(hint ? error.extend(Certain) : error)
     end
 
-    # Returns the one of the known names that resembles a name, or nil. Where DidYouMean could not be loaded, asking for
-    # it raises.
+    # Returns the known name that is most similar to a name, or nil. If DidYouMean could not be loaded, naming it
+    # raises.
     def self.similar(name, known)
       DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean::SpellChecker)
     rescue LoadError, StandardError
@@ -52,7 +52,7 @@ module Manypack
       Arguments.refuse(error.extend(Certain))
     end
 
-    # So that Ruby asks no further when it looks for a conversion.
+    # Stops Ruby from calling method_missing when it looks for a conversion.
     def respond_to_missing?(_name, _all)
       false
     end
@@ -63,10 +63,10 @@ module Manypack
 
   class << self
     def to_json = nil
-    undef_method :to_json # that of every object, which json defines, would be taken for one that converts bytes
+    undef_method :to_json # json defines it for every object; it would look as if it converted bytes
   end
 
-  # Names in the error what there is in place of a class of another name.
+  # Adds to the error what to use instead of a class that other libraries have.
   def self.const_missing(name)
     Guesses.no_constant(self, name, Hints.for(:constant, name.to_sym))
   end

@@ -1,16 +1,15 @@
 # frozen_string_literal: true
 
 #--
-# What methods, classes and options are called here that other libraries have by another name, or not at all. A name is
-# here if somebody has tried it: test/contract/guesses_test.rb tries them.
+# Hints for names of methods, classes and options that other libraries have: what they are called here, or what to use
+# instead. A name is here if somebody has tried it: test/contract/guesses_test.rb tries them.
 #++
 module Manypack
-  # The texts by which errors name ours.
+  # Finds the hints that errors add for unknown names.
   module Hints # :nodoc:
     private_constant(*Library.load_on_first_use(self, TABLE: "#{__dir__}/hints/table"))
 
-    # Returns the hint for a name that +scope+ does not have, or nil. Without a hint an error comes even where the table
-    # cannot be loaded.
+    # Returns the hint for a name that +scope+ does not have, or nil. If the table cannot be loaded, there is no hint.
     def self.for(scope, name)
       TABLE.dig(scope, name)
     rescue LoadError, SystemCallError, ThreadError # which a handler of a signal raises

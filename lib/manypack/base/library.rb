@@ -25,8 +25,8 @@ module Manypack
       raise LoadError, message(name, user, at_least, "")
     end
 
-    # Has constants of a module loaded on first use, which saves programs that never use them the time. Before Ruby 4.0
-    # they are loaded now: a comment in Parallel says why. Returns their names.
+    # Makes Ruby load constants of a module on first use, to save time in programs that never use them. Before Ruby 4.0
+    # it loads them at once: a comment in Parallel says why. Returns their names.
     #
     # files:: by constant, the absolute path of the file that defines it
     def self.load_on_first_use(owner, files)

@@ -12,9 +12,9 @@ module Manypack
     JSON = /\A\s*(?:\{\s*(?:"|\}\s*\z)|\[[\s"\[{\d\]tfn-].*[\]},]|"[^"]*"\s*\z)/mn
     MARKUP = /\A\s*<[!?a-zA-Z][^<]*>/n
     FILE_NAME = %r{\A(?:\.{0,2}/|[A-Za-z]:[\\/])?[\w .~/\\-]{1,1024}\.[A-Za-z]\w{1,9}\z}n
-    # Of an absolute path each part begins with a lower-case letter, because a "/" may also begin Base64.
+    # In an absolute path, each part must begin with a lower-case letter, because Base64 may begin with "/", too.
     ABSOLUTE = %r{\A(?:~|\.{1,2})?(?:/[a-z][\w.-]*)+/?\z}n
-    # Text that says of itself that it is a path: as a message, it would be a row of small Integers.
+    # Text that must be a path: as a message, it would be a series of small Integers.
     PATH = %r{\A(?:~|\.{1,2})/[[:print:]]+\z|\A/[[:print:]]{2,}\z|\A[[:print:]]+\.(?:msgpack|mpk?|gz|zst)\z}
     HEXADECIMAL = /\A(?:(?:[0-9a-f]{2}){4,}|(?:[0-9A-F]{2}){4,})\s*\z/n
     BASE64 = %r{\A(?:(?:[A-Za-z0-9+/]{4}\s?){2,}(?:[A-Za-z0-9+/]{2,3})?|

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 #--
-# What objects have in common that neither Marshal nor YAML can write.
+# Shared methods of objects that neither Marshal nor YAML can write.
 #++
 module Manypack
-  # Included in classes whose objects hold what cannot be written down, such as an io or the handlers of ext types.
+  # Included in classes whose objects hold an io, handlers of ext types, or something else that cannot be serialized.
   # Without it YAML would write an empty object.
   module Unwritable # :nodoc:
     # Called by YAML. Raises TypeError.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# What immutable objects have in common, as Ruby's Integers and Symbols do.
+# Shared methods of immutable objects, which behave like Ruby's Integers and Symbols.
 #++
 module Manypack
   # Included in classes whose objects never change: a copy would be the same.

@@ -7,7 +7,7 @@ module Manypack
   # Handlers are methods of this module, so that they can be called in every Ractor.
   #
   # Unpackers check what they read: Rational("1e1000000000"), Set.new(1..10**12) and BigDecimal._load("1000000000:1")
-  # would all take a body of a few bytes and return after minutes, or never.
+  # would all accept a body of a few bytes, and return after minutes or never.
   module CommonTypes # :nodoc:
     extend self
 
@@ -207,7 +207,8 @@ module Manypack
 
     private
 
-    # Whatever a constructor raises, the input is the reason, unless the class refuses to be used in a Ractor.
+    # Turns any error of a constructor into one about the input, except the one that the class cannot be used in a
+    # Ractor.
     def build(class_name)
       yield
     rescue StandardError => error

@@ -1,18 +1,19 @@
 # frozen_string_literal: true
 
 #--
-# Makes two of each class that the msgpack gem has, too. It comes after the files that define their methods.
+# Splits each class that the msgpack gem has, too, into a lenient and a strict one. Loaded after the files that define
+# their methods.
 #++
 module Manypack
-  # The drop-in gives these classes the name MessagePack: they take whatever the msgpack gem takes, and ignore what it
-  # ignores. Manypack's own name means a subclass of each, which has no methods of its own, and is strict. So to a
-  # program that says Manypack it does not matter whether some gem has loaded the drop-in, and each of its Packers
-  # is_a?(MessagePack::Packer) all the same.
+  # The drop-in names these classes MessagePack: they accept whatever the msgpack gem accepts, and ignore what it
+  # ignores. Manypack::Packer and its like are their subclasses, which are strict and have no methods of their own. So
+  # it makes no difference to a program that uses Manypack whether some gem has loaded the drop-in, and its Packers are
+  # MessagePack::Packers all the same.
   module Lenient # :nodoc:
     NAMES = %i[Buffer Factory Packer Unpacker].freeze
 
-    # Returns the options of a method that only Manypack has, called by the name MessagePack: its Codec hands out
-    # MessagePack's classes. What +as+ loads has a Codec of its own.
+    # Returns the options for a method that only Manypack has, when it is called on MessagePack: adds a Codec that
+    # creates objects of MessagePack's classes, unless +as+ names a loader, which has its own Codec.
     def self.options(options)
       return options unless options[:as].nil? || options[:as] == :view
 

@@ -4,13 +4,13 @@
 # Notices that a program redefines methods of MessagePack's classes: the Ruby half of redefined.c.
 #++
 module Manypack
-  # Comes before the methods of MessagePack, and of its Factory, Packer and Unpacker, the classes themselves. As long as
-  # methods and DefaultFactory are Manypack's own, MessagePack.pack and its like call none of them. redefined.c notices
-  # that a Factory has a singleton class or is of a subclass.
+  # Prepended to the singleton classes of MessagePack's Factory, Packer and Unpacker. As long as their methods and
+  # DefaultFactory are Manypack's own, MessagePack.pack and its like take a shortcut past them. redefined.c notices that
+  # a Factory has a singleton class or is of a subclass.
   module Redefined # :nodoc:
     CLASSES = [Lenient::Factory, Lenient::Packer, Lenient::Unpacker].freeze
 
-    # What the msgpack gem calls.
+    # The methods that the msgpack gem calls.
     METHODS = %i[packer unpacker write full_pack feed feed_reference full_unpack reset].freeze
     private_constant :CLASSES, :METHODS
 
@@ -25,7 +25,7 @@ module Manypack
       Lenient::Factory::Pool.prepend(Lending)
     end
 
-    # The module may get its methods later.
+    # Always notices: the module may get its methods later.
     def prepend(...)
       super.tap { Redefined.notice if CLASSES.include?(self) }
     end
@@ -55,7 +55,7 @@ module Manypack
       end
     end
 
-    # Comes before Pool, or extends one Pool: its members are what its Factory makes.
+    # Prepended to Pool, or extends one Pool, so that its Packers and Unpackers come from its Factory.
     module Lending # :nodoc:
       private
 

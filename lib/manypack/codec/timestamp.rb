@@ -34,9 +34,9 @@ module Manypack
     #   Manypack::Timestamp.new(1, 500).nsec #=> 500
     attr_reader :nsec
 
-    # Creates a Timestamp from seconds and nanoseconds. A fraction of a second counts, and one of a nanosecond does not,
-    # as in <code>Time.at</code>. Raises TypeError for what is no number, and RangeError for seconds outside int64 and
-    # for nanoseconds outside 0..999_999_999.
+    # Creates a Timestamp from seconds and nanoseconds. A fraction of a second becomes nanoseconds, and a fraction of a
+    # nanosecond is dropped, as in <code>Time.at</code>. Raises TypeError unless both are numbers, and RangeError for
+    # seconds outside int64 and for nanoseconds outside 0..999_999_999.
     #
     #   Manypack::Timestamp.new(1, 500) == Manypack::Timestamp.new(1, 500) #=> true
     #   Manypack::Timestamp.new(1.5, 0).nsec                               #=> 500000000
@@ -133,7 +133,7 @@ module Manypack
       Timestamp.to_msgpack_ext(sec, nsec) # which raises
       sec, nsec = [sec, nsec].map { |number| number.is_a?(Numeric) ? number.to_r : number.to_int }
       pair = ((sec * 1_000_000_000) + nsec).floor.divmod(1_000_000_000)
-      Timestamp.to_msgpack_ext(*pair) # both fractions together may be a second more than int64 has
+      Timestamp.to_msgpack_ext(*pair) # the two fractions may add up to one second more than int64 holds
       pair
     end
 

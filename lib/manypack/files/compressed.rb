@@ -58,7 +58,7 @@ module Manypack
       def initialize(file)
         @file = file
         @error = nil
-        @between = false # members, where some programs write zeros
+        @between = false # true between members, where some programs write zeros
         @inflate = ::Zlib::Inflate.new(::Zlib::MAX_WBITS + GZIP)
       end
 
@@ -111,10 +111,10 @@ module Manypack
         @piece = ""
       end
 
-      # Returns all bytes that the library puts out at once, whatever the size.
+      # Returns all bytes that the library returns at once, whatever the size.
       def readpartial(_size)
         while true
-          bytes, used = @stream.decompress_with_pos(@piece) # an empty piece makes it put out what it held back
+          bytes, used = @stream.decompress_with_pos(@piece) # an empty piece makes it return what it held back
           @piece = @piece.byteslice(used..)
           return bytes unless bytes.empty?
 

@@ -19,7 +19,7 @@ module Manypack
         def call(object) = nil.instance_exec(object, &proc)
       end
 
-      # Ruby 4.0 says "not supported yet" of these, and they do not tell the Method.
+      # For a Proc made of a Method: Ruby 4.0 only says "not supported yet", and the Proc does not tell its Method.
       MADE_IN_C = "Ruby cannot share a Proc made of a Method, as in &Prices.method(:of): write the block, " \
                   "{ |object| Prices.of(object) }, or each(source, map: Prices.method(:of)).to_a"
 

@@ -40,15 +40,15 @@ module Manypack
         pipes.each { |io| io&.close } unless @pid # there are too many processes or pipes, or fork is replaced
       end
 
-      # Calls the block, which starts processes, in a Thread of its own. Up to Ruby 3.2, fork drops what waits to be
-      # raised in the Thread that calls it: a Timeout that expires while the caller forks would never end the run. It is
-      # one Thread for all of them, because a Thread that ends while another one forks can hold a lock of Ruby's, as
+      # Calls the block, which starts processes, in a Thread of its own. Up to Ruby 3.2, fork drops exceptions that are
+      # pending in the Thread that calls it: a Timeout that expires while the caller forks would never end the run. All
+      # processes share one Thread, because a Thread that ends while another one forks can hold a lock of Ruby's, as
       # docs/internals.md says.
       def self.starting
         outcome = Thread.new do
           yield
         rescue Exception => error # rubocop:disable Lint/RescueException -- the caller gets every error as it is
-          error # if it left the Thread, Thread.abort_on_exception would raise it in the main Thread, too
+          error # not raised: Thread.abort_on_exception would raise it in the main Thread, too
         end.value
         raise outcome if outcome.is_a?(Exception)
       end
@@ -149,7 +149,7 @@ module Manypack
         end
       end
 
-      # Kills the process if it has not ended yet. The Thread that sends may still be there: close was interrupted.
+      # Kills the process if it has not ended yet. The sending Thread may still exist if close was interrupted.
       def kill
         @sender&.kill&.join
         unless gone?
@@ -194,13 +194,13 @@ module Manypack
       def write(values, bytes)
         Frame.write(@jobs, values, [bytes])
       rescue Errno::EPIPE
-        nil # it ended, and the listener will notice
+        nil # the process ended, and the listener will notice
       end
 
       def signal(name)
         Process.kill(name, @pid)
       rescue Errno::ESRCH
-        nil # it has just ended, and somebody else has waited for it
+        nil # the process has just ended, and other code has waited for it
       end
 
       def gone?
@@ -208,7 +208,7 @@ module Manypack
         @gone
       end
 
-      # Somebody else may have waited for it already.
+      # Other code may have waited for the process already.
       def reap(flags = 0)
         pid, @status = Process.wait2(@pid, flags)
         @gone = true if pid

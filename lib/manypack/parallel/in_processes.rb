@@ -51,8 +51,8 @@ module Manypack
         @workers[index].give([number, *place], @source.sent(bytes, *place), report)
       end
 
-      # Ends every process, in the middle of its work unless all are idle. An interruption shortens the wait, but no
-      # further one keeps a process from being killed.
+      # Ends every process; unless all are idle, in the middle of its work. An interruption cuts the wait short, but the
+      # processes are killed in any case.
       def stop_workers
         @listener&.kill&.join
         @workers.each { |worker| worker.close(idle?) }
@@ -63,7 +63,7 @@ module Manypack
         Thread.handle_interrupt(Object => :never) { @workers.each(&:kill) }
       end
 
-      # Now and then it checks all processes, so that busy ones do not hide one that has died.
+      # Checks all processes from time to time, so that busy ones do not hide one that has died.
       def listen
         open = @workers.each_with_index.to_a
         looked = now

@@ -87,7 +87,7 @@ module Manypack
       def post(ractor, message)
         ractor.send(message)
       rescue Ractor::ClosedError
-        nil # it ended, and its last outcome is on the way
+        nil # the Ractor ended, and its last outcome is on the way
       end
 
       def listen

@@ -15,9 +15,9 @@ module Manypack
     #          [index, nil or the last outcome, how it ended] for the end of a worker. It is the body of a Thread
     # stop_workers:: ends them, and the listener
     # lost(index, reason):: is called when a worker ended without being told to
-    # outcome_of(*outcome):: takes apart what a worker sent. Returns five values: the number of the batch, or nil if the
-    #                        worker could not start; its results; a Failure or nil; how many messages; and how many
-    #                        seconds they took
+    # outcome_of(*outcome):: parses an outcome that a worker sent. Returns five values: the number of the batch, or nil
+    #                        if the worker could not start; its results; a Failure or nil; how many messages; and how
+    #                        many seconds they took
     class InWorkers < Run
       # PER_WORKER: the most batches that a worker has, including the current one. IN_FLIGHT: the most batches per
       # worker in the run as a whole, including finished batches whose results wait for an earlier batch.

@@ -45,12 +45,12 @@ module Manypack
         [] # a user's object raised
       end
 
-      # For an IO.popen("r+"): its command waits for more input as long as a worker can write. A socket must stay open,
-      # because this would shut it down for all processes.
+      # Closes the writing half of an IO.popen("r+"), whose command waits for more input as long as a worker can write.
+      # A socket must stay open, because this would shut it down for all processes.
       def close_writing_half(io)
         io.close_write if io.stat.pipe?
       rescue IOError
-        nil # it has none, or is closed
+        nil # it has no writing half, or is closed
       end
 
       # Returns a Proc that returns true for an IO that is the other end; nil if there is no other end.

@@ -13,8 +13,8 @@ module Manypack
       SIGNAL = "LL"
       SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
 
-      # A String that has had so many bytes keeps memory of its own. Where objects move, a read into a slot of Ruby's
-      # heap fails with EFAULT while a collection of another Thread has locked the page.
+      # A String that once had this many bytes keeps its own memory, outside of Ruby's heap. Where objects move, a read
+      # into a heap slot fails with EFAULT while a collection in another Thread has locked the page.
       OWN_MEMORY_BYTES = 1_024
 
       # Seconds between two checks of a Ractor that is about to end.
@@ -46,8 +46,8 @@ module Manypack
       end
 
       # Writes all of a signal or nothing of it: the pipe has room for thousands, and a run lets a Ractor have few
-      # batches at a time. Where objects move, EFAULT means what it means for a read, and Ruby copies a short String
-      # into such a slot before it writes.
+      # batches at a time. Where objects move, a write can fail with EFAULT for the same reason as a read: Ruby copies a
+      # short String into a heap slot first.
       def self.signal(pipe, index, last)
         pipe.syswrite([index, last].pack(SIGNAL))
       rescue Errno::EFAULT

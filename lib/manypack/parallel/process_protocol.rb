@@ -43,8 +43,8 @@ module Manypack
     # Reads Frames from a pipe without waiting. It asks for the bytes of one Frame at a time, and keeps them as they
     # come: so the kernel makes the only copy.
     class FrameReader
-      # Returns at most that many bytes that have arrived; :wait_readable if there are none, nil at the end. Ruby raises
-      # an error after a signal here, where its other reads go on.
+      # Returns up to +most+ bytes that have arrived; :wait_readable if there are none, nil at the end. Unlike other
+      # reads of Ruby, this one raises an error after a signal.
       def self.arrived(io, most)
         io.read_nonblock(most, exception: false)
       rescue Errno::EINTR
@@ -62,8 +62,8 @@ module Manypack
       end
 
       # Returns the values and bytes of the next Frame; :wait_readable if it has not arrived; nil at the end. A later
-      # call goes on where this one stopped. The calling Thread may mask interrupts: between two pieces they can come,
-      # however long the Frame is.
+      # call goes on where this one stopped. The calling Thread may mask interrupts: they are still handled between two
+      # pieces, so a long Frame does not delay them.
       def read
         while @missing > 0
           Thread.handle_interrupt(Object => :immediate) { nil }
@@ -97,8 +97,8 @@ module Manypack
     end
 
     # Packs results in a worker process with the ext types of the run's codec, and unpacks them in its parent. Symbols
-    # are one of these ext types, so that they do not become Strings. So are all objects that Manypack.pack would make
-    # something else of, such as a Hash of an object with a Record: they go through Marshal.
+    # are one of these ext types, so that they do not become Strings. Another type is for objects that would come back
+    # as something else, such as one with a Record as a Hash: they go through Marshal.
     class Results
       # Options for results. The options of the run are for its messages.
       NO_LIMIT = (1 << 32) - 1
@@ -110,7 +110,7 @@ module Manypack
       # The head byte of an array whose size has four bytes. All results of a batch are unpacked as one array.
       ARRAY_32 = 0xdd
 
-      # A View on its way to the parent, which makes a View of the run's codec of it.
+      # The bytes of a View on its way to the parent, which makes a View of them with the run's codec.
       ViewBytes = Struct.new(:bytes)
 
       # What can be packed although it has no to_msgpack: subclasses of Ruby's classes, and Manypack's own.
@@ -188,7 +188,7 @@ module Manypack
     # Takes an exception apart in a worker process and rebuilds it in the parent: by Marshal, with its instance
     # variables, if Marshal can; otherwise without them, by its class or by the first superclass that has a name.
     module CarriedError
-      # How many causes are carried along: code that retries for ever, and wraps each error in the next one, makes
+      # The most causes that are carried along: code that retries forever and wraps each error in the next makes
       # thousands.
       MOST_CAUSES = 32
 

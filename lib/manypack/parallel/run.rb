@@ -36,7 +36,7 @@ module Manypack
         maker(source, work, **options).call
       end
 
-      # Returns a Proc that makes the Run, after it has raised for arguments of the call.
+      # Checks the arguments of a call, and returns a Proc that makes the Run.
       def self.maker(source, work, ordered: true, codec: nil, factory: nil, as: nil, collect: nil, packs: false,
                      on_worker_start: nil, **options)
         Arguments.check_source(source)
@@ -60,8 +60,8 @@ module Manypack
       end
 
       # Removes the option ractors or processes from the others, and returns its name and the number of workers. Without
-      # either, the workers are Ractors if nothing is known against those of this Ruby; otherwise the caller does the
-      # work. The default never forks: that could share a connection of the block between processes.
+      # either, the workers are Ractors, unless those of this Ruby have a known bug: then the caller does the work. The
+      # default never forks: that could share a connection of the block between processes.
       def self.take_workers(options)
         given = WORKERS.keys & options.keys
         raise ArgumentError, "give ractors or processes, not both" if given.size > 1
@@ -120,7 +120,7 @@ module Manypack
       end
 
       # Each String of a list has to end with a whole message. Returns an error of the list itself. An error of work on
-      # a batch comes out of the list's +each+, too: it is raised again.
+      # a batch also leaves through the list's +each+; that one is raised again.
       def split_list
         from_list = true
         @source.strings.each do |bytes|

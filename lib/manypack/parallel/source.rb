@@ -12,7 +12,7 @@ module Manypack
       READ_BYTES = 64 << 10
       MOST_READ_BYTES = 1 << 20
 
-      # The bytes of one read. They are nil at the end, and if the read raised an error.
+      # The bytes of one read; nil at the end of the source, and if the read raised an error.
       Piece = Struct.new(:bytes, :error)
 
       # For sources whose bytes have to be sent to worker processes.
@@ -70,7 +70,6 @@ module Manypack
         # Workers inherit the io, and have to close their copies of its other end.
         attr_reader :io
 
-        # The class of the io.
         def kind = @io.class
       end
 

@@ -89,8 +89,8 @@ module Manypack
       # malformed. +index+ and +offset+ are those of the first message in the whole input. Returns the results of all
       # messages, or of those before a Failure; the Failure or nil; and how many messages there were.
       #
-      # results:: a Packed, or an object with << and to_a. Its errors are Failures with packs; otherwise they are raised
-      #           here
+      # results:: a Packed, or an object with << and to_a. With packs its errors become Failures; otherwise they are
+      #           raised
       def run(bytes, start, size, index, offset, results = @packs ? collector : [])
         passed = 0
         stage = :unpack

@@ -5,7 +5,7 @@
 #++
 module Manypack
   class Path
-    # No value: what a path in a condition stands for when it finds nothing. A Function receives it, and may return it.
+    # Stands for the value of a path in a condition that finds nothing. A Function receives it, and may return it.
     module NOTHING
     end
 
@@ -39,7 +39,7 @@ module Manypack
 
       # takes:: for each argument +:value+, +:logical+ or +:nodes+. A value is what View#[] returns, or NOTHING; a
       #         container is a View
-      # returns:: +:value+, whose result has to be compared, or +:logical+, a condition
+      # returns:: +:value+ for a result to compare, or +:logical+ for a condition
       #
       # The block receives the arguments. Raises ArgumentError without a block and for other types.
       #

@@ -26,7 +26,7 @@ module Manypack
       PLAIN = {'"' => /\G[^\\"\x00-\x1f]+/n, "'" => /\G[^\\'\x00-\x1f]+/n}.freeze
       LOOSE_PLAIN = {'"' => /\G[^\\"]+/n, "'" => /\G[^\\']+/n}.freeze
 
-      # After a dot, in a condition as the standard has it. Elsewhere others cannot be mistaken.
+      # Names after a dot: in a condition only those of the standard; elsewhere more, because they cannot be mistaken.
       STANDARD_NAME = /\G[a-zA-Z_\x80-\xff][a-zA-Z0-9_\x80-\xff]*/n
       NAME = /\G[a-zA-Z_@\x80-\xff][^.\[\]\s<>=!~&|,?(){}"'+*;]*/n
       LOOSE_NAME = /\G[^.\[\]\s*"'$][^.\[\]\s<>=!~&|,?(){}"'+*;]*/n
@@ -55,7 +55,7 @@ module Manypack
       WORDS = {"nil" => nil, "null" => nil, "true" => true, "false" => false, "Infinity" => Float::INFINITY,
                "-Infinity" => -Float::INFINITY}.freeze
 
-      # The integers that JSONPath has as indices: those that a float64 represents exactly.
+      # The integers that JSONPath allows as indices: those that a float64 represents exactly.
       INDICES = (-(2**53 - 1)..2**53 - 1).freeze
 
       # Conditions in parentheses, in calls and in filters, one inside the other.
@@ -86,7 +86,7 @@ module Manypack
         steps
       end
 
-      # Returns the steps of a path whose filter has the condition that is the whole text: a reader of them can take a
+      # Parses the text as a condition, and returns the steps of a path with one filter. With it, a search can take a
       # message for @.
       def filter_steps
         space
@@ -281,7 +281,7 @@ module Manypack
 
       # --- conditions -------------------------------------------------------------------------------------
 
-      # first is an operand at the start of the condition if that has been read already.
+      # first is the operand at the start of the condition if it was read already.
       def condition(first = nil)
         parts = [conjunction(first)]
         parts << conjunction while take(OR)
@@ -384,7 +384,7 @@ module Manypack
         [:call, name.to_sym, arguments, function.is_a?(Function) ? function : pattern(name, arguments, start)]
       end
 
-      # The Pattern of a call of match or search, if it is in the path.
+      # Returns the Pattern of a call of match or search if the path itself has the text.
       def pattern(name, arguments, start)
         return unless %w[match search].include?(name)
         return check_pattern(arguments[1], start) unless arguments[1][0] == :value
@@ -394,7 +394,7 @@ module Manypack
         pattern
       end
 
-      # Refuses a pattern that the message would bring, unless the caller asks for it. A Function is the program's.
+      # Refuses a pattern from the message, unless the caller allows it. A pattern from a Function is the program's own.
       def check_pattern(operand, start)
         return if @dynamic_patterns || (operand[0] == :call && operand[1] != :value)
 

@@ -6,11 +6,11 @@
 module Manypack
   class Path
     # A Regexp that matches what an I-Regexp does, and what it may cost. Ruby 3.2 and later match most Regexps in linear
-    # time. Where Ruby cannot, the number of ways in which it may try to match bounds the time: +ways+ for
-    # <code>degree</code> 0, and for each degree as many times more as the text has bytes. +size+ is how many characters
-    # and classes it has once its counts are written out.
+    # time. For the others, the number of ways in which Ruby may try to match bounds the time: +ways+, times the size of
+    # the text in bytes to the power of +degree+. +size+ is the number of characters and classes in the Regexp with its
+    # counts written out.
     Pattern = Struct.new(:regexp, :degree, :ways, :size) do # :nodoc:
-      # More ways to match are not tried: this takes a fraction of a second.
+      # The most ways to match that are tried, which takes a fraction of a second.
       const_set(:MOST_WAYS, 10_000_000)
 
       # Returns the Pattern of an I-Regexp; nil if it is none, and :slow if it could take exponential time.
@@ -40,7 +40,7 @@ module Manypack
         regexp.match?(text)
       end
 
-      # How many looks it counts as to match a text of so many bytes, if the Pattern is not the program's own.
+      # The looks that matching a text of so many bytes counts as, if the Pattern is not the program's own.
       def looks(bytesize)
         [(bytesize**[degree, 1].max) * ways * size, 2**63].min
       end

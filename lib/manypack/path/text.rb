@@ -36,7 +36,7 @@ module Manypack
           end
         end
 
-        # The name as the parser returns it: text in UTF-8, and bytes that are no text as they are. A new String.
+        # Returns the name as the parser does, as a new String: text in UTF-8, other bytes as they are.
         def text_of(name)
           text?(name) ? name.encode(Encoding::UTF_8) : name.b
         end

@@ -5,7 +5,7 @@
 #++
 module Manypack
   class Record < Type
-    # What a class of Record.define is called in errors until it has a name.
+    # Names a class of Record.define in errors until it has a name of its own.
     module Nameless # :nodoc:
       def to_s
         name ? super : "Manypack::Record.define(#{members.join(", ")})"
@@ -17,7 +17,7 @@ module Manypack
     end
     private_constant :Nameless
 
-    # What a class gets from Record#attach.
+    # The methods that a class gets from Record#attach.
     module Attached # :nodoc:
       # How many Records a Ractor keeps for classes that cannot keep them.
       MOST_KEPT = 1_000
@@ -53,7 +53,7 @@ module Manypack
           end
         end
 
-        # Names the Record in the error if that has the method, or what does the same.
+        # Names in the error the method of the Record that has this name, or one that does the same.
         def method_missing(name, *, **)
           its = "it is a method of its Record: #{self}.record.#{name}" if Record.public_method_defined?(name)
           hint = its || Hints.of(Record, name)
@@ -84,8 +84,8 @@ module Manypack
         end
 
         # Writes the object to a Packer, for Manypack.pack, with the options and the ext types of the Packer laid over
-        # those of the Record. Without a Packer it returns the bytes. With an io, or options of Manypack.pack, it does
-        # what that does.
+        # those of the Record. Without a Packer it returns the bytes. With an io or options, it works as Manypack.pack
+        # does.
         def to_msgpack(packer = nil)
           record = __manypack_record__
           return record.dump(self) unless packer
@@ -102,12 +102,12 @@ module Manypack
         private_constant :LAYOUT
 
         class << self
-          # Returns the text, or if the JSON around it has another form, the same in that form.
+          # Returns the text, in the layout of the JSON around it.
           def formed(text, state)
             plain?(state) ? text : value_of(text).to_json(state)
           end
 
-          # Returns what the text says for ActiveSupport, whose +only+ and +except+ may be Symbols, as for a model.
+          # Returns the value of the text for ActiveSupport, whose +only+ and +except+ may be Symbols, as for a model.
           def value(text, subset)
             names = subset.is_a?(Hash) ? subset.slice(:only, :except).transform_values { |one| [*one].map(&:to_s) } : {}
             value_of(text).as_json(names.empty? ? subset : subset.merge(names))
@@ -130,7 +130,7 @@ module Manypack
           Json.formed(__manypack_record__.dump_json(self), state)
         end
 
-        # Returns what ActiveSupport makes JSON of, as in <code>render json: object</code>.
+        # Returns the value that ActiveSupport turns into JSON, as in <code>render json: object</code>.
         def as_json(subset = nil)
           Json.value(__manypack_record__.dump_json(self), subset)
         end
@@ -147,7 +147,7 @@ module Manypack
           klass.include(Json) unless own_json?(klass)
         end
 
-        # Makes objects of the classes of a union dump by it.
+        # Makes the union dump the objects of its classes.
         def install_union(union)
           spec = Type.const_get(:Spec).inner(union.spec)
           raise ArgumentError, "dump Records as arrays by the union: only there have they tags" if spec[1] == :first
@@ -185,7 +185,7 @@ module Manypack
           keep(klass, own)
         end
 
-        # The Records that the Ractor keeps, by their classes.
+        # The Records that the current Ractor keeps, by their classes.
         def kept
           Ractor.current[:__manypack_records__] ||= {}.compare_by_identity
         end
@@ -211,7 +211,7 @@ module Manypack
           klass.class_eval { remove_const(constant) if const_defined?(constant, false) }
         end
 
-        # Subclasses get their Records anew, from the Record that the class has then.
+        # Drops the Records of subclasses. On next use they get new ones, from the Record that the class then has.
         def forget_inherited(klass)
           kept.clear
           klass.subclasses.each do |one|
@@ -220,7 +220,7 @@ module Manypack
           end
         end
 
-        # Raises for a class that cannot be attached, before any class of the union is.
+        # Raises an error for a class that cannot be attached, before any class of the union is changed.
         def check_union(klass)
           raise FrozenError.new("can't modify frozen class: #{klass}", receiver: klass) if klass.frozen?
 

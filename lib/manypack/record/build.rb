@@ -33,7 +33,7 @@ module Manypack
           klass < Struct || data?(klass)
         end
 
-        # Returns :ivars. Raises ArgumentError for what has no objects that could be made without its constructor.
+        # Returns :ivars. Raises ArgumentError for a class whose objects cannot be made without its constructor.
         def ivars(klass)
           unless klass.is_a?(Class)
             raise ArgumentError, "#{klass.inspect} is no class: it has no objects whose instance variables could be set"
@@ -63,7 +63,7 @@ module Manypack
           defined?(Data) && klass < Data
         end
 
-        # The parameters with names of members say where these go.
+        # Members with the names of positional parameters are in the order of these.
         def ordinary(klass, names)
           core = [String, Array, Hash].find { |one| klass <= one }
           raise ArgumentError, "#{klass.inspect} is packed as any #{core}, without members" if core
@@ -139,7 +139,8 @@ module Manypack
           "does not take #{members.size} positional argument#{"s" unless members.size == 1}"
         end
 
-        # A parameter after *rest takes a member from the end. If they are +named+, each has the name of its member.
+        # A parameter after *rest takes a member from the end. If +named+, each parameter must have the name of its
+        # member.
         def wrong_order(members, parameters, named)
           rest = parameters.index { |kind, _| kind == :rest }
           before = positional(parameters.take(rest || parameters.size))
@@ -165,7 +166,7 @@ module Manypack
           "does not take the member #{refused.first}" unless refused.empty?
         end
 
-        # Without keywords among its parameters it gets a Hash as its only argument.
+        # A constructor without keyword parameters gets a Hash as its only argument.
         def wrong_hash(klass, parameters, members)
           least = parameters.count { |kind, _| kind == :req }
           rest = kind?(parameters, :rest)
@@ -176,7 +177,7 @@ module Manypack
           "does not take the member #{members.first}"
         end
 
-        # The argument might be the value of the only member, or a Hash of all.
+        # With one member, the argument could be its value or a Hash.
         def other_name(parameters, members)
           name, = names(parameters, :req)
           "takes #{name}, which should have the name of the member #{members.first}" if name
@@ -200,7 +201,7 @@ module Manypack
           parameters.any? { |one, _| one == kind }
         end
 
-        # Returns the kinds of parameters but for a block.
+        # Returns the kinds of all parameters except a block.
         def kinds(parameters)
           parameters.map(&:first).uniq - %i[block nokey]
         end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Whether all that one version of a type writes is what another one reads.
+# Tells whether one version of a type reads everything that another one writes.
 #++
 require_relative "compatibility/side"
 
@@ -18,7 +18,7 @@ module Manypack
       end
     end
 
-    # What was found, and messages that may show it.
+    # A place where the versions differ, and messages that may prove it.
     Found = Struct.new(:path, :reason, :messages) do
       def proved(old, new)
         Incompatibility.new(path, reason, messages.lazy.filter_map { |message| proof(message, old, new) }.first)
@@ -26,12 +26,12 @@ module Manypack
 
       private
 
-      # Returns what the old version writes for a message, if the new one refuses that.
+      # Returns the bytes that the old version writes for a message, if the new one refuses them.
       def proof(message, old, new)
         bytes = old.dump(old.load(old.codec.pack(message)))
         bytes unless reads?(new, bytes)
       rescue ::StandardError
-        nil # the old version refuses the message, in code of the program perhaps
+        nil # the old version refuses the message, perhaps in code of the program
       end
 
       def reads?(type, bytes)
@@ -73,7 +73,7 @@ module Manypack
       @found << Found.new(place.path, reason, messages)
     end
 
-    # What is being compared counts as read, so that types may contain themselves.
+    # A pair of nodes that is being compared counts as compatible, so that types may contain themselves.
     def compare(old, new, place)
       return if seen?(old, new)
 
@@ -93,11 +93,12 @@ module Manypack
       values.all? { |value| value.is_a?(String) && !value.valid_encoding? } ? "text that is not UTF-8" : atom["words"]
     end
 
-    # Returns values of the atom that none of the new ones takes. Of containers, the first that takes some decides.
+    # Returns values of the atom that no reader takes. For an array or a map, compares it with the readers of that kind,
+    # and returns none if there are any.
     def compare_atom(atom, readers, place)
-      return [nil] if atom["kind"] == "unknown" # nothing can be said
+      return [nil] if atom["kind"] == "unknown" # nothing is known about it
 
-      sample, = catch(:none) { [@old.sample(atom)] } || (return []) # then it is never written
+      sample, = catch(:none) { [@old.sample(atom)] } || (return []) # it is never written
       compare_sizes(atom, place)
       form = @old.form(atom) or return Scalars.new(readers, @old.options, @new.options).refused(atom, sample)
       readers = readers.select { |one| @new.form(one) == form }
@@ -127,7 +128,7 @@ module Manypack
       end
     end
 
-    # A Record is a node, and the only kind of its values.
+    # Returns true if a pair was seen before, and remembers it. +as+ tells nodes from atoms, because a Record is both.
     def seen?(old, new, as = :node)
       pair = [old.object_id, new.object_id, as]
       @seen.fetch(pair) do
@@ -210,7 +211,7 @@ module Manypack
       compare_map(pairs.without(told), others, place, tags)
     end
 
-    # Every key that may be missing doubles the ways in which Records are told apart.
+    # Every key that may be missing doubles the number of cases.
     CHOICES_MAX = 300
     private_constant :CHOICES_MAX
 
@@ -220,7 +221,7 @@ module Manypack
       report(place, "which Record reads a map depends on too many keys to tell") { pairs.sample }
     end
 
-    # Yields the pairs in which the key is there for certain, if there are any.
+    # Yields the pairs with the key always present, if the old version may write it.
     def with_key(pairs, key)
       node, = pairs.known[key]
       node ||= pairs.rest[1] if pairs.rest && !pairs.never.include?(key) && key?(pairs.rest[0], key)
@@ -249,7 +250,7 @@ module Manypack
       fields.each { |field| compare_presence(pairs, field, place) }
     end
 
-    # Returns true if the old version may write the key. Its rules may allow it.
+    # Returns true if keys of a node may include the key. Ignores rules, which may allow it.
     def key?(node, key)
       Scalars.new(@old.atoms(node).map { |atom| atom.except("rules") }, @new.options, @old.options)
              .refused({ "kind" => "enum", "values" => [key] }, key).empty?
@@ -272,7 +273,7 @@ module Manypack
       report(Place.new(place.at(pairs, key).path, place.around), reason) { pairs.sample }
     end
 
-    # Keys that the new version does not know.
+    # Compares the keys that the new version does not know.
     def compare_unknown(pairs, others, record, place)
       case record["unknown"]
       when "into" then compare_into(pairs, others, record, place)
@@ -281,7 +282,7 @@ module Manypack
       end
     end
 
-    # Whether what is collected meets rules is not known.
+    # Reports rules for the collected pairs, because the pairs may break them.
     def compare_into(pairs, others, record, place)
       if @new.collecting(record)["rules"]
         report(place, "the new version has rules for all keys that it does not know") { pairs.sample }
@@ -338,7 +339,8 @@ module Manypack
       report_missing(place, tag, "the old version may write no #{tag.inspect}, the new one needs that tag", pairs)
     end
 
-    # Returns the tags that a node may have: of a node that is no enum, those that the new version knows, and another.
+    # Returns the tags that a node may have: the values of an enum; for any other node, the tags that the new version
+    # knows, and one more.
     def tag_values(node, excluded, known)
       atoms = @old.atoms(node)
       return atoms.flat_map { |atom| atom["values"] } - excluded if atoms.all? { |atom| atom["values"] }

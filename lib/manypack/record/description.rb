@@ -5,7 +5,7 @@
 #++
 module Manypack
   class Type
-    # Describes each node that the Compiler makes. Each Record gets nodes of its own, also if its shapes are shared.
+    # Describes each node that the Compiler makes. Each Record gets its own nodes, even if its shapes are shared.
     class Description < Compiler # :nodoc:
       FORMAT = 1
 
@@ -13,7 +13,7 @@ module Manypack
       UNTRUSTED = { max_bytes: 1 << 20, max_depth: 32, max_objects: 100_000, max_map_size: 1000,
                     max_array_size: 10_000, max_string_bytes: 1 << 18 }.freeze
 
-      # Classes of MessagePack's own objects, by the kinds of their nodes.
+      # The kinds of nodes for the classes of MessagePack's own objects.
       KINDS = { NilClass => "nil", TrueClass => "true", FalseClass => "false", Integer => "integer", Float => "float",
                 String => "string", Array => "list", Hash => "map" }.freeze
       private_constant :KINDS
@@ -36,7 +36,7 @@ module Manypack
         given.fetch(option) { value if given[:untrusted] } == value
       end
 
-      # Returns true if the options have every object of a message looked at, also what is skipped or in a View.
+      # Returns true if the options require a check of every object in a message, even if it is skipped or in a View.
       def checked?
         names = %i[untrusted max_objects max_map_size max_array_size max_string_bytes max_ext_bytes]
         options.values_at("utf8", "unique_keys").any? || @codec.options.values_at(*names).any?
@@ -78,7 +78,7 @@ module Manypack
         end
       end
 
-      # Of objects without a tag, or with an unknown one, the index of their type, if there is one.
+      # Includes the index of the type for objects with an unknown tag, and for those without a tag, if there is one.
       def tags(spec, tags, parts)
         _, tag, _, unknown, missing = spec
         others = parts.drop(tags.size)
@@ -96,7 +96,7 @@ module Manypack
         end
       end
 
-      # Of code there is only what it is for.
+      # Describes code only by its purpose.
       def rule(kind, one = nil, two = nil, *)
         case kind
         when :length then ["length", one, two]
@@ -107,7 +107,7 @@ module Manypack
         end
       end
 
-      # What is there of a class: kinds of its objects, and ext types.
+      # Describes a class: the kinds of its objects, and ext types.
       def of(klass)
         { "kind" => "class", "takes" => KINDS.select { |core, _| core <= klass }.values, "exts" => exts(klass) }
       end

@@ -79,7 +79,7 @@ module Manypack
         schema.is_a?(Hash) ? "one with the key #{schema.keys.find { |name| !text?(name) }.inspect}" : schema.class
       end
 
-      # Returns true for what belongs to the types beside it.
+      # Returns true for a keyword that only completes the type beside it.
       def beside?(keyword, schema)
         case keyword
         when "anyOf" then schema["type"] == "string" && schema["anyOf"] == ADDRESS
@@ -111,7 +111,7 @@ module Manypack
         any(types.map { |type| send("of_#{type}", schema, pointer) }, pointer)
       end
 
-      # A schema without a type says something about objects of one type only; the others are all valid.
+      # A schema without a type restricts objects of one type only; all others are valid.
       def types(schema, pointer)
         given = schema.fetch("type") do
           refuse_others(schema, [*ALONE, "properties", *(KEYWORDS["object"] if schema.key?("properties"))], pointer)
@@ -121,12 +121,13 @@ module Manypack
         types.each { |type| KEYWORDS.key?(type) || refuse("#{type.inspect} is no type", "#{pointer}/type") }
       end
 
-      # Returns a Type, which of one type is that itself: a Record is more than a Type of one.
+      # Returns the Type of any of the types. A single Type is returned itself, because a Record has more methods than a
+      # Type of it.
       def any(types, pointer)
         types.size == 1 && types[0].is_a?(Type) ? types[0] : at(pointer) { Type[*types] }
       end
 
-      # Says where Type cannot be made.
+      # Adds the pointer to an error of the block.
       def at(pointer)
         yield
       rescue ArgumentError => error
@@ -160,7 +161,7 @@ module Manypack
         at(pointer) { Type[Type.bytes, length: least..(most && most / 4 * 3)] }
       end
 
-      # What is said of text is asked before it is converted.
+      # Constraints for the text are checked before it is converted.
       def converted(spec, name)
         load_library(name.downcase) unless name == "Time"
         text, rules = Spec.of(Type.text(Object.const_get(name))).drop(1)
@@ -169,7 +170,7 @@ module Manypack
         Spec.made_of([:ruled, text, given | rules.reject { |kind, *| kind == :length }], [])
       end
 
-      # A Ractor of Ruby 3.1 loads none, but may use what is there.
+      # A Ractor of Ruby 3.1 cannot load a library, but can use one that is loaded.
       def load_library(name)
         require name
       rescue Ractor::IsolationError
@@ -294,7 +295,7 @@ module Manypack
         record(names.zip(types).to_h, pointer, optional, unknown: open ? :skip : :raise).array
       end
 
-      # Returns how many elements there are at least, and whether there may be more than are told.
+      # Returns the least number of elements, and whether there may be more than prefixItems has.
       def sizes(schema, size, pointer)
         least, most = lengths(schema, "Items", pointer)
         open = schema.fetch("items", true) && most.nil?
@@ -323,7 +324,7 @@ module Manypack
         ruled({ key => type(others, "#{pointer}/additionalProperties") }, schema.slice(*PAIRS), pointer)
       end
 
-      # Keys are text, also those of numbers.
+      # Keys are text, even if they stand for numbers.
       def key(schema, pointer)
         return Integer if schema == { "pattern" => "^-?[0-9]+$" }
 
@@ -368,7 +369,7 @@ module Manypack
         raise ArgumentError, "the default #{value.inspect} is of another type: #{error.message}"
       end
 
-      # A class of that name, which json_schema writes.
+      # Gives a class without a constant the name that json_schema writes.
       module Named # :nodoc:
         def name = self::NAME
         def inspect = name
@@ -393,7 +394,7 @@ module Manypack
         refuse("#{extra.inspect} is none of the properties", "#{pointer}/required") if extra
       end
 
-      # Returns Arrays of the keys of one member, of which an object must have one.
+      # Returns an Array for each member with several keys: an object must have one of them.
       def groups(schema, pointer)
         list(schema.fetch("allOf", []), "#{pointer}/allOf").each_with_index.map do |group, i|
           names = required_there(group)
@@ -430,7 +431,7 @@ module Manypack
 
       # --- literals and alternatives ------------------------------------------------------------------------
 
-      # Of literals, those are left that are of the types beside them.
+      # Keeps only the literals of the types beside them.
       def of_enum(values, pointer, only)
         wrong = list(values, pointer).find { |value| json_type(value).nil? }
         refuse("#{wrong.inspect} is no scalar", pointer) if wrong
@@ -443,7 +444,7 @@ module Manypack
 
       def of_const(value, pointer, only) = of_enum([value], pointer, only)
 
-      # Of Records, each but the first to be tried may say that it is for objects of which those before it are not.
+      # The schema of a Record may say, under not, that its objects are not of the Records that are tried before it.
       def of_anyof(schemas, pointer, _only)
         parts = filled(schemas, pointer).each_with_index.map do |schema, i|
           type(schema.is_a?(Hash) ? schema.except("not") : schema, "#{pointer}/#{i}")
@@ -466,7 +467,7 @@ module Manypack
         refuse("a value may be valid for two, which no Type refuses: anyOf allows that", pointer)
       end
 
-      # Returns true if no value is of two specs, or if they are Records that their members tell apart.
+      # Returns true if no value can be of two specs, or if they are Records with different required members.
       def apart?(specs)
         literals, others = specs.partition { |spec| literals(spec) }
         values = literals.flat_map { |spec| literals(spec) }
@@ -492,7 +493,7 @@ module Manypack
 
       # --- unions by a tag ----------------------------------------------------------------------------------
 
-      # Returns the union of what a constant property, or a constant first element, tells apart; nil for others.
+      # Returns a union if a constant property, or a constant first element, tells the schemas apart; otherwise nil.
       def tagged(schemas, pointer)
         targets = schemas.map { |one| one.is_a?(Hash) && one.keys == %w[$ref] ? looked_up(one["$ref"]) : one }
         constants = targets.map { |one| constants(one) }
@@ -540,7 +541,7 @@ module Manypack
         end
       end
 
-      # Returns the type of an alternative without its tag, which may be all that it has.
+      # Returns the type of an alternative without its tag, which may be its only property.
       def choice(schema, tag, pointer)
         return first_choice(schema, pointer) if tag == :first
 
@@ -577,7 +578,8 @@ module Manypack
         Spec.made_of([:name, open.name], [])
       end
 
-      # Returns the type that the block makes of a schema. What names a schema around it is another type elsewhere.
+      # Returns the type that the block makes of a schema, and keeps it for further references, unless it refers to a
+      # schema around it: then it may be another type elsewhere.
       def opened(reference, schema)
         again = @made.key?(reference) && (@again += 1) > AGAIN_MAX
         refuse("contains others, and they contain it, in too many ways", reference) if again
@@ -600,7 +602,8 @@ module Manypack
         Spec.made_of([:recursive, open.name, spec], [])
       end
 
-      # Returns the name of a Record's definition; nil for what is no Record, and for a name that another one has.
+      # Returns the name of the Record that a schema defines; nil if it defines none, or if a Record around it has that
+      # name.
       def record_name(reference, schema)
         return unless record?(schema, reference)
 
@@ -688,7 +691,7 @@ module Manypack
         refuse("no Type can express that", "#{pointer}/#{escaped(other)}") if other
       end
 
-      # Says only where a deep schema begins.
+      # Cuts the pointer to a deep schema.
       def shortened(pointer) = pointer.size > 200 ? "#{pointer[0, 200]}..." : pointer
 
       def refuse(why, pointer)

@@ -48,7 +48,7 @@ module Manypack
 
     protected
 
-    # YAML gives an example of ASCII another encoding.
+    # Compares the bytes of the example, because YAML gives one in ASCII another encoding.
     def state
       [path, reason, example&.b]
     end

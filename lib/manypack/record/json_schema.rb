@@ -24,11 +24,12 @@ module Manypack
         @definitions = {}
         @open = []
         @names = {}.compare_by_identity
-        @next_numbers = Hash.new(2) # of each base of names, the least that may be free
+        @next_numbers = Hash.new(2) # for each base of names, the least number that may be free
         @finished = {} # the name of each definition
       end
 
-      # Returns what each alternative says of those that are tried before it, or nil, for the Records among them.
+      # Returns for each alternative the schema of the Records that are tried before it; nil for the first, and for one
+      # that is no Record.
       def self.others(specs)
         maps = specs.each_with_index.select { |one, _| one.is_a?(Record) && one.form != :array }
         choices = Choices.of(maps.to_h(&:reverse))
@@ -37,7 +38,7 @@ module Manypack
         end
       end
 
-      # Requires a key of each member, which may have several.
+      # Requires one key of each member.
       def self.required(keys)
         aliased, simple = keys.map { |names| names.map(&:to_s) }.partition { |names| names.size > 1 }
         aliased = aliased.map { |names| { "anyOf" => names.map { |name| { "required" => [name] } } } }
@@ -73,7 +74,7 @@ module Manypack
         CLASSES.fetch(klass) { { "title" => klass.inspect } }
       end
 
-      # Returns true if the codec makes Rationals or other numbers that are none in JSON.
+      # Returns true if the codec makes Rationals or other numbers that JSON does not have.
       def other_numbers?
         Internal.unpacker_classes(@codec).any? { |_, klass| klass && klass <= ::Numeric && klass != ::Integer }
       end
@@ -86,7 +87,7 @@ module Manypack
           "items" => false }
       end
 
-      # A keyword that is there already needs a schema of its own.
+      # A keyword that is already present needs a schema of its own.
       def of_ruled(spec, rules, around)
         Rules.of_written(rules).reduce(schema(spec, around)) do |schema, rule|
           more = rule_schema(spec, *rule)
@@ -123,7 +124,7 @@ module Manypack
         reference(name)
       end
 
-      # An unknown tag is one for else, if something else is for objects without a tag.
+      # If there is a type for objects without a tag, +otherwise+ is only for those with an unknown one.
       def of_tagged(tag, types, otherwise, *untagged, around)
         tags = { "enum" => types.keys }
         choices = types.map { |value, spec| tagged_choice(tag, value, spec, around) }
@@ -145,7 +146,7 @@ module Manypack
 
       # --- rules --------------------------------------------------------------------------------------------
 
-      # Returns what a schema can say of a rule. Of objects that are converted and of checks it says nothing.
+      # Returns the part of a schema for a rule. Checks, and rules for converted objects, have none.
       def rule_schema(spec, kind, one = nil, two = nil, _three = nil, four = nil, five = nil)
         case kind
         when :length then lengths(spec, one, two)
@@ -184,7 +185,7 @@ module Manypack
         end
       end
 
-      # Returns the name of an equal definition, which may exist, and takes the given one back; otherwise its name.
+      # Returns the name of an older, equal definition, and removes the given one; without one, returns the given name.
       def equal_to(name)
         first = @finished[@definitions[name]] ||= name
         return name if first == name
@@ -236,7 +237,7 @@ module Manypack
         options.dump_only.include?(member) ? { "readOnly" => true } : {}
       end
 
-      # Names the tag that objects of the class have wherever they are packed.
+      # Adds the tag that objects of the class have wherever they are packed.
       def own_tag(record)
         key = record.instance_variable_get(:@tag_key)
         key ? { key.to_s => {} } : {}
@@ -291,7 +292,7 @@ module Manypack
         { "minimum" => range.begin, last => range.end }.select { |_, bound| bound&.finite? }
       end
 
-      # Returns what a schema of names can say about the keys: text, also that of an integer.
+      # Returns a schema for the names of keys, which are text, even for integers; nil if it has nothing to say.
       def key_names(key, around)
         kind, detail, = key
         case kind

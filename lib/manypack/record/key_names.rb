@@ -5,8 +5,9 @@
 #++
 module Manypack
   class Record < Type
-    # Underscores at the front of a name stay, other runs of them end a word, and a last <code>?</code> or
-    # <code>!</code> goes: of html_url, id2, _private, a__b and ok?, +:camel+ makes htmlUrl, id2, _private, aB and ok.
+    # Underscores at the start of a name are kept, other runs of them end a word, and a final <code>?</code> or
+    # <code>!</code> is dropped: of html_url, id2, _private, a__b and ok?, +:camel+ makes htmlUrl, id2, _private, aB and
+    # ok.
     module KeyNames # :nodoc:
       STYLES = %i[camel pascal kebab screaming].freeze
 

@@ -44,7 +44,7 @@ module Manypack
       end
     end
 
-    # Loads the object that it stands for.
+    # Decodes all fields into an object of the Record's class.
     #
     #   user.load #=> #<struct User id=1, name="Ada">
     def load
@@ -63,14 +63,14 @@ module Manypack
       packer
     end
 
-    # Returns its bytes as JSON, for JSON.generate: with the keys that they have, also of no member, and unchecked.
+    # Returns its bytes as JSON, for JSON.generate, unchecked and with all their keys, even of no member.
     #
     #   JSON.generate(user) #=> "{\"id\":1,\"name\":\"Ada\"}"
     def to_json(state = nil, *)
       Record.const_get(:Attached)::Json.formed(__json__, state)
     end
 
-    # Returns what its bytes say for ActiveSupport, as in <code>render json: user</code>.
+    # Returns the value of its bytes for ActiveSupport, as in <code>render json: user</code>.
     #
     # subset:: a Hash with keys as +only+ or +except+, which may be Symbols, as for a model
     def as_json(subset = nil)

@@ -9,11 +9,11 @@ module Manypack
     # objects; before, new is written in C and gets a Hash anyway.
     class Maker # :nodoc:
       USEFUL = RubyVM::INSTRUCTION_NAMES.include?("opt_new")
-      # What may stand before a colon: nothing else becomes code.
+      # The names that may be literal keywords: nothing else becomes code.
       NAME = /\A:[A-Za-z_][A-Za-z0-9_]*\z/
       private_constant :USEFUL, :NAME
 
-      # Returns nil if a Hash is no slower, or if a name cannot stand in the code.
+      # Returns nil if a Hash is no slower, or if a name cannot be a literal keyword.
       def self.of(klass, names)
         new(klass, names) if USEFUL && names.map(&:inspect).all?(NAME)
       end

@@ -5,20 +5,20 @@
 #++
 module Manypack
   class Record < Type
-    # The members that a Record is made of.
+    # Checks the members that a Record is made of.
     module Members # :nodoc:
-      # Returns the Record that the members extend, or nil, the members, and the Hash of options among them, or nil.
+      # Returns the Record to extend, or nil; the members; and the Hash of options that +with+ has, or nil.
       def self.given(types, members)
         base = Arguments.type_of(types)
         check_base(types, base)
         members = named(base ? nil : types, members)
         options = members[:with]
-        return [base, members, nil] unless options.is_a?(Hash) && options.keys.all?(::Symbol) # is no type of a member
+        return [base, members, nil] unless options.is_a?(Hash) && options.keys.all?(::Symbol) # else a type
 
         [base, members.except(:with), options]
       end
 
-      # Raises TypeError for a class without a Record, and for a Type that is none.
+      # Raises TypeError for a class without a Record, and for a Type that is no Record.
       def self.check_base(types, base)
         return if base.is_a?(Record) || (base.nil? && !types.is_a?(Module))
 
@@ -26,7 +26,7 @@ module Manypack
       end
       private_class_method :check_base
 
-      # Returns the members of two Hashes, of which the first may be nil. Their names may be Strings.
+      # Returns the members in two Hashes; the first may be nil. Their names may be Strings.
       def self.named(types, members)
         unless types.nil? || types.is_a?(Hash)
           raise ::TypeError, "expected a Hash of members and types, got #{types.class}"
@@ -50,7 +50,7 @@ module Manypack
         name.is_a?(String) ? name.to_sym : name
       end
 
-      # What looks like an option and is none here.
+      # Names of options, which are members here.
       OPTIONS = [*Options::NAMES, :check, :codec, *Arguments::CODEC_OPTIONS].freeze
       private_constant :OPTIONS
 
@@ -75,7 +75,7 @@ module Manypack
                              "(Object takes anything)"
       end
 
-      # Raises ArgumentError for what is meant as an option where every name can be a member.
+      # Raises ArgumentError for a member that is probably meant as an option, because its type is true, false or nil.
       def self.refuse_options(members)
         name, type = members.find { |one, value| OPTIONS.include?(one) && [true, false, nil].include?(value) }
         return unless name

@@ -14,14 +14,14 @@ module Manypack
       # What to do with unknown keys: :skip, :raise, or a Hash with :into.
       attr_reader :unknown
 
-      # The members whose default value every object gets a copy of, an Array of Symbols.
+      # The members with a default value that is copied for each object, an Array of Symbols.
       attr_reader :copied
 
       # The members that are never written, and those that are never read: Arrays of Symbols.
       attr_reader :load_only, :dump_only
 
-      # +names+ are the keys of members by the style, where +keys+ says nothing else. A style is a Symbol, a Proc that
-      # Ractors can share, or false for one that they cannot.
+      # +names+ are the keys that the style gives to members without an entry in +keys+. The style is a Symbol, a Proc
+      # that Ractors can share, or false for a Proc that they cannot share.
       def initialize(keys: {}, style: nil, names: {}, aliases: {}, defaults: {}, unknown: :skip, copied: [], omit: nil,
                      load_only: [], dump_only: [])
         @keys, @style, @names, @aliases, @unknown, @omit = keys, style, names, aliases, unknown, omit

@@ -16,7 +16,7 @@ module Manypack
 
       module_function
 
-      # Returns the declaration of the class, as far as the Record knows it.
+      # Returns the declaration of the class, with the methods that the Record knows.
       def declaration(record)
         name = record.klass.name or raise ::ArgumentError, "#{record.klass.inspect} has no name: put it in a constant"
         types = record.types.to_h { |member, type| [member, member_type(record, member, type)] }
@@ -69,7 +69,7 @@ module Manypack
 
       # --- parts of a declaration ---------------------------------------------------------------------------
 
-      # A default may be nil where the type has none, and ABSENT has no type.
+      # Adds nil if that is the default. ABSENT as a default has no type.
       def member_type(record, member, type)
         default = record.instance_exec { default(member) }
         return "untyped" if default && ABSENT.equal?(default[0])
@@ -97,7 +97,7 @@ module Manypack
         ["def initialize: #{forms.compact.uniq.map { |form| "(#{form}) -> void" }.join(" | ")}"]
       end
 
-      # What Record#attach adds.
+      # Returns signatures of the methods that Record#attach adds.
       def additions(record, name)
         return [] unless record.klass.is_a?(Record.const_get(:Attached)::Loading)
 

@@ -62,10 +62,10 @@ module Manypack
           raise ArgumentError, "Record.ivars does not call the initialize of #{klass.inspect}, without which " \
                                "#{reader.name} raises #{error.message.lines[0].chomp}: Record.new calls it", cause: nil
         rescue ::StandardError
-          nil # may be right: the value is only a sample
+          nil # the reader may be right: the value is only a sample
         end
 
-        # Returns a value that a message could have, or nil for one that is not made here.
+        # Returns a value that a message could have; nil if this method makes none.
         def sample(spec)
           kind, detail, = spec
           case kind

@@ -27,31 +27,30 @@ module Manypack
     include Value
 
     # Returns the Type of objects that are of any of these types. At most one of them may be an array, and one a map,
-    # unless all that are maps are Records: then a map is of the Record of which it has all required members, of several
-    # the one that requires most, and of those the first. Record.union tells Records apart by a tag. The options of
-    # Types and Records among them, or inside of them, are those of the Type, for the whole message.
+    # unless all maps are Records: then a map becomes the Record whose required members it has; if there are several,
+    # the one that requires most, and among equals the first. Record.union tells Records apart by a tag. The Type takes
+    # over the options of Types and Records in it, for the whole message.
     #
     # The first type that takes an object decides what it becomes, but an integer becomes a Float only if no type keeps
     # it. +String+ takes every str and bin, and returns a bin as a binary String; +Symbol+, literals, the keys of
     # members and tags take a bin only if it is ASCII, and a binary literal one with the same bytes. An ext is of the
-    # class of which the codec makes an object; Ranges and literals that are no Symbols take none.
+    # class that the codec unpacks it as; Ranges, and literals other than Symbols, take no ext.
     #
-    # Constraints are for those of the types that can have them:
+    # Constraints apply to those of the types that can have them:
     #
     # length:: a Range of the number of characters of text, bytes of a bin, elements of an Array or pairs of a Hash; or
     #          that number
     # pattern:: a Regexp for text, which must take linear time, as Regexp.linear_time? says, and whose counts, as in
-    #           <code>\d{4}</code>, multiply to 256 at most. Ruby 3.1 and 3.2 do not say: there a group that is repeated
-    #           may contain no quantifier and no alternative, nothing looks around or back, and long text is refused if
-    #           the pattern has several <code>*</code> or <code>+</code>
+    #           <code>\d{4}</code>, multiply to 256 at most. Ruby 3.1 and 3.2 cannot tell: there a group that is
+    #           repeated may contain no quantifier and no alternative, nothing looks around or back, and long text is
+    #           refused if the pattern has several <code>*</code> or <code>+</code>
     # unique:: true if no two elements of an Array may be eql?
-    # multiple_of:: a number, of which a number must be a multiple; Floats are what their decimal text says
+    # multiple_of:: a number; values must be multiples of it. A Float counts as its decimal text
     # range:: a Range of numbers of any class, of Times, or of anything else that is Comparable
     #
-    # Raises ArgumentError for a constraint that no type here can have or that nothing keeps, for anything that is no
-    # type, for a Range or a literal that no message has, for two Records with the same required members,
-    # and for Types with different values of one option. A Symbol for which there is no class is an ArgumentError at the
-    # first use.
+    # Raises ArgumentError for a constraint that none of the types can have or that no value meets, for anything that is
+    # no type, for a Range or a literal that no message has, for two Records with the same required members, and for
+    # Types with different values of one option. A Symbol that names no class raises ArgumentError at the first use.
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
     #   Manypack::Type[String, length: 1..20, pattern: /\A[a-z]+\z/] === "abc" #=> true
@@ -67,8 +66,8 @@ module Manypack
       end
     end
 
-    # Returns a Type that contains itself: that of the types that the block returns, which gets the Type. Records inside
-    # of it may contain it, too. Raises ArgumentError for a type that is only itself, or itself as an alternative.
+    # Returns a Type that contains itself. The block gets the Type, and returns its definition, in which Records may
+    # contain the Type, too. Raises ArgumentError for a type that is only itself, or itself as an alternative.
     #
     #   TREE = Manypack::Type.recursive { |tree| Manypack::Type[Integer, [tree], {String => tree}] }
     #   TREE.load(Manypack.pack([1, {"a" => [2]}])) #=> [1, {"a" => [2]}]
@@ -118,8 +117,8 @@ module Manypack
       Type[self, other]
     end
 
-    # Returns the same type with a condition that its objects must meet, for what no constraint says. The block gets the
-    # loaded value; of a Record the object, so that it can compare fields.
+    # Returns the same type with a condition that its objects must meet, for what no constraint can express. The block
+    # gets the loaded value; for a Record it is the object, so the block can compare fields.
     #
     # message:: what the error says, as in "must be even", or a whole sentence such as "from must be before to"
     #
@@ -168,7 +167,7 @@ module Manypack
     include Guesses
     extend Guesses
 
-    # Names in the error the constants of Manypack, which are not in a Type nor in a Record.
+    # Suggests constants of Manypack in the error: a Type or a Record does not contain them.
     def self.const_missing(name)
       ours = Manypack.constants.include?(name.to_sym)
       Guesses.no_constant(self, name, ours ? "Manypack::#{name}" : Hints.for(:constant, name.to_sym))
@@ -180,9 +179,8 @@ module Manypack
     #
     # collect:: true to report all errors of the message in RecordError#errors instead of only the first: up to 1,000,
     #           or fewer if their paths take more than 256 KB
-    # options:: those of Type#with that have an effect on loading, for this call. The type is made anew for them: where
-    #           they are always the same, <code>type.with(options).load(bytes)</code> is much faster, with what
-    #           Type#with returns in a constant
+    # options:: those of Type#with that have an effect on loading, for this call. Each call makes a new type for them.
+    #           If they are always the same, <code>type.with(options)</code> in a constant makes loading much faster
     #
     # Raises ArgumentError, TypeError or RangeError for invalid or unknown options and for those of dumping alone.
     # Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
@@ -201,10 +199,11 @@ module Manypack
     # read; an error then has the byte of the packed bytes.
     #
     # collect:: as in Type#load
-    # options:: those of Type#load, and +allow_nan+ and +allow_duplicate_key+ of Manypack.from_json. Where a text has a
-    #           key twice, a RecordError has no line and no column
+    # options:: those of Type#load, and +allow_nan+ and +allow_duplicate_key+ of Manypack.from_json. If a text has a key
+    #           twice, a RecordError has no line and no column
     #
-    # Raises the errors of Manypack.from_json, such as JSONError, and those of Type#load; TypeError for no String.
+    # Raises the errors of Manypack.from_json, such as JSONError, and those of Type#load; TypeError unless the text is a
+    # String.
     #
     #   Manypack::Type[{String => Integer}].load_json('{"a": 1}') #=> {"a" => 1}
     #   Manypack::Type[[Integer]].load_json('[1, "2"]')
@@ -218,9 +217,8 @@ module Manypack
 
     # Makes an object of another one, such as a Hash with Strings or Symbols as keys, or a list of them: what Type#load
     # makes of the packed object, with the same checks. It does not copy Strings, nor objects of a Record's class or of
-    # +Object+, unless the options freeze what is made. ActionController::Parameters are taken whether they are
-    # permitted or not, because the type names what it takes. No method of the object is called. A lazy Record makes
-    # objects of its class.
+    # +Object+, unless the options freeze what is made. It takes ActionController::Parameters, permitted or not, because
+    # the type names what it takes. No method of the object is called. A lazy Record makes objects of its class.
     #
     # lax:: true to take text for what it says, as docs/records.md lists: "12" for an Integer, "on" for +true+, "" for
     #       nil. For forms, query strings, CSV and the environment
@@ -356,8 +354,8 @@ module Manypack
       codec.view(dump(object))
     end
 
-    # Returns true if the bytes are one object of the type. It loads the object to find out, and makes no error of it if
-    # the answer is no. Raises what Type#load raises for options.
+    # Returns true if the bytes are one object of the type. Loads the object to find out, but makes no error object if
+    # it is not. Raises what Type#load raises for options.
     #
     # options:: those of Type#load without +collect+, for this call
     #
@@ -392,8 +390,8 @@ module Manypack
       @spec ? "#<#{self.class} #{Spec.notation(@spec)}#{changes}>" : super
     end
 
-    # Returns true for an object of the type, for <code>case</code> and +grep+: if it is packed and loaded, an equal one
-    # comes back, or one of the same class if that class of a Record does not say which objects are equal.
+    # Returns true for an object of the type, for <code>case</code> and +grep+: packing and loading it gives an equal
+    # object, or one of the same class if that class does not define +==+.
     #
     #   Manypack::Type[1..10] === 5 #=> true
     def ===(object)
@@ -491,7 +489,8 @@ module Manypack
                                        "to an io, and Manypack.unpack(io, as: record) reads from one"))
     end
 
-    # Returns the Type with the options of a call, which does what Arguments.check_direction knows, or more (nil).
+    # Returns the Type with the options of a call. +doing+ is one that Arguments.check_direction knows; nil if the call
+    # does several.
     def changed_for(options, *own, doing:)
       options = options_of_call(options)
       Arguments.check_direction(options, doing) if doing
@@ -519,7 +518,7 @@ module Manypack
       state
     end
 
-    # Reached if a subclass, YAML or allocate made the Type without initialize.
+    # Raises ArgumentError for a Type that a subclass, YAML or allocate made without initialize.
     def uninitialized
       raise ArgumentError, "uninitialized #{self.class}"
     end
@@ -529,7 +528,8 @@ module Manypack
       @follows ? DefaultFactory.codec : nil
     end
 
-    # Returns the Codec for a type that is made of others, and the codec of DefaultFactory if it has that one's types.
+    # Returns the Codec for a type that is made of others; and the codec of DefaultFactory if the types in the Codec
+    # come from there.
     def inherited(parts)
       following, given = parts.partition { |part| part.follows? } # &:follows? would not get at what is protected
       codec = Inherited.codec(following.map(&:codec), given.map(&:codec))

@@ -53,7 +53,7 @@ module Manypack
 
       def options(parser); end
 
-      # How paths and conditions look into messages. The Codec is set when all options are known.
+      # Holds the Codec by which paths and conditions read messages. It is set when all options are known.
       Looks = Struct.new(:codec)
       private_constant :Looks
 
@@ -61,19 +61,19 @@ module Manypack
         @looks ||= Looks.new(Input::PLAIN)
       end
 
-      # An option of every command that may look by a path or a condition.
+      # Adds the option of every command that takes a path or a condition.
       def looks_option(parser)
         parser.on("--first-key", "Of equal keys find the first, and read no further: faster") { @first_key = true }
       end
 
       def look_for_first_keys
-        search # which asks for looks, if nothing has yet
+        search # calls looks, if nothing has called it yet
         raise ArgumentError, "--first-key is for paths and conditions" unless @looks
 
         @looks.codec = Input::FIRST
       end
 
-      # Options of every command that reads messages.
+      # Adds the options of every command that reads messages.
       def input_options(parser)
         parser.on("--from ENCODING", Encoded::FORMS.keys, "Read #{Encoded::FORMS.keys.join(" or ")}") do |encoding|
           reading[:from] = encoding
@@ -89,7 +89,7 @@ module Manypack
         false
       end
 
-      # Packed bytes may tell a terminal anything.
+      # Raises UsageError if packed bytes would go to a terminal, which might obey some of them.
       def refuse_terminal
         return unless output.tty?
 
@@ -101,12 +101,12 @@ module Manypack
         true
       end
 
-      # How messages are read.
+      # The options of Input for reading messages.
       def reading
         @reading ||= reads_messages? ? {} : {force: true}
       end
 
-      # Writes text, instead of what the command does.
+      # Writes text instead of running the command.
       def tell(text)
         output.write(text) unless @helped
         @helped = true
@@ -122,7 +122,7 @@ module Manypack
         Output.stdout
       end
 
-      # Commands that look for something return what: anything that may have a path.
+      # Commands that search override this to return what they search for: any object, which may have a path.
       def search; end
 
       def found?

@@ -42,7 +42,7 @@ module Manypack
         @names = names
       end
 
-      # Returns the end of a message about a command that is none of the names.
+      # Returns the end of a message about an unknown command.
       def self.for_command(name, names)
         return "; use #{COMMANDS[name]}" if COMMANDS.key?(name)
 
@@ -67,7 +67,7 @@ module Manypack
 
       private
 
-      # The word alone, such as --pretty, or with the option, such as --as-json.
+      # Recognizes a choice that was typed as an option, such as --pretty or --as-json.
       def choice(name)
         option, = @choices.find { |_, words| words.include?(name) }
         "#{option} #{name}" if option

@@ -33,7 +33,8 @@ module Manypack
         new(offset, "#{message.lines.first.to_s.chomp.sub(AT_BYTE, "")} (#{error.class})")
       end
 
-      # Returns the Fault for an error in a line of text. What a program could do is left out: to register a type.
+      # Returns the Fault for an error in a line of text. Leaves out advice that only helps programs, to register a
+      # type.
       def self.of_line(error, line)
         message = error.message.lines.first.to_s.chomp
         new(line, message.sub(/\A\d+: /, "").sub(/; register_common.*?(?=, at |\z)/, "").delete_suffix(", at $"))
@@ -97,7 +98,7 @@ module Manypack
 
       PLAIN = Codec.new(**OPTIONS)
 
-      # By this Codec a look stops at the first of equal keys.
+      # With this Codec, a search stops at the first of equal keys.
       FIRST = PLAIN.with(duplicate_keys: :first)
 
       # Packs a Timestamp that a path finds, as it was.
@@ -152,7 +153,7 @@ module Manypack
         @follow = follow
         @codec = codec
         @origin = skip
-        @start = @io.pos if regular? # of standard input, some may have been read
+        @start = @io.pos if regular? # part of standard input may have been read already
         pass(skip)
         refuse_others unless force
       end
@@ -227,7 +228,7 @@ module Manypack
 
       private
 
-      # Goes on after the first bytes of the input.
+      # Skips the first bytes of the input.
       def pass(bytes)
         return if bytes.zero?
         return seek(bytes) if regular?
@@ -281,7 +282,7 @@ module Manypack
         while (chunk = read)
           @map = chunk.match?(MAP) if @map.nil?
           splitter.feed(chunk)
-          chunk.clear # its memory is used for the next read, without a garbage collection
+          chunk.clear # frees its memory for the next read, without a garbage collection
           while (part = taken(splitter.take(objects, bytes, all)))
             return broken(part, &block) if splitter.ended?
 
@@ -292,7 +293,7 @@ module Manypack
         part = taken(splitter.rest) and raise fault(part)
       end
 
-      # Counts offsets from the start of the file.
+      # Makes the offset of a batch count from the start of the file.
       def taken(part)
         part && [*part.first(4), part[4] + @origin]
       end

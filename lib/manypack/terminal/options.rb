@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# An OptionParser that refuses an option that is given twice: using only the last one would drop a wish in silence.
+# An OptionParser that refuses an option that is given twice, because it would silently ignore the first one.
 require "optparse"
 
 module Manypack
@@ -29,7 +29,7 @@ module Manypack
         end
       end
 
-      # Parses, and says in an error what the user may have meant.
+      # Parses the arguments. Errors say what the user may have meant.
       def permute(arguments)
         super
       rescue ParseError => e
@@ -40,8 +40,8 @@ module Manypack
 
       private
 
-      # A letter after one dash is no beginning of a long option: -o would be --open. OptionParser tries that without
-      # any further argument.
+      # Refuses a single letter as an abbreviation of a long option: -o would be --open. OptionParser passes no further
+      # argument in that case.
       def complete(type, option, *others)
         raise InvalidOption, option if type == :long && others.empty?
 
@@ -63,7 +63,7 @@ module Manypack
         choices.keys.find { |name| name.start_with?(option) } || short_names[option[/\A-(\w)/, 1]]
       end
 
-      # The words that each option takes; nil for one that takes others.
+      # By option, the words that it takes; nil for an option with another kind of argument.
       def choices
         @choices ||= {}
       end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A path as it is typed. Path.from reads $.status>=500 and $.a+1 as names. Whoever types them at a terminal means an
-# operator, which a path has in brackets only.
+# Reads a path that a user typed. Path.from would take $.status>=500 and $.a+1 for names, but the user means an
+# operator, which a path can only have in brackets.
 module Manypack
   module Terminal
     module PathText
@@ -42,7 +42,7 @@ module Manypack
         Path.from(text.sub(/\A\.(?=\[|\z)/, "$"))
       end
 
-      # Returns true for a condition, and false for PATH or PATH=VALUE: then the first sign is one =.
+      # Returns true for a condition; false for PATH or PATH=VALUE, whose first operator is a single =.
       def condition?(text)
         return true if text.match?(CONDITION)
 

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 #--
-# What View#splice does besides setting a value, and which places the path of a change means.
+# Changes of View#splice other than setting a value, and the places that the path of a change finds.
 #++
 module Manypack
   class View
-    # What View.inserted and others return. The kind is one of :inserted, :appended, :renamed and :parents.
+    # A change from View.inserted or a similar method. The kind is one of :inserted, :appended, :renamed and :parents.
     class Change # :nodoc:
       def initialize(kind, value)
         @kind = kind
@@ -18,7 +18,7 @@ module Manypack
 
     # Finds the places of changes.
     module Splice # :nodoc:
-      # Returns an Array of the steps of each place of a View that a path means.
+      # Returns, for each place in a View that a path finds, an Array of the steps to it.
       def self.places(view, path)
         path = Path.from(path)
         return [path.steps] unless path.all?

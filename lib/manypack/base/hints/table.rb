@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 #--
-# What methods, classes and options are called here that other libraries have by another name, or not at all. A name is
-# here if somebody has tried it: test/contract/guesses_test.rb tries them.
+# Hints for names of methods, classes and options that other libraries have: what they are called here, or what to use
+# instead. A name is here if somebody has tried it: test/contract/guesses_test.rb tries them.
 #++
 module Manypack
   module Hints
@@ -19,8 +19,8 @@ module Manypack
     READS = "Manypack::Unpacker.new(io).each { |object| ... }"
     private_constant :REPAIR, :TYPES, :CHECKS, :NIL_OR_MISSING, :ENUM, :READS_A_FILE, :SPLITS, :WRITES, :READS
 
-    # By what has no such name, with several names in one String: a class, for its methods; a class and a dot, for those
-    # of the class itself; :constant and :option. Under :block are methods that take none.
+    # Hints by owner and names, with several names in one String. The owner is a class, for its instance methods; a
+    # class and a dot, for its class methods; :constant or :option. Under :block are methods that take no block.
     TABLE = {
       "Manypack." => {
         "encode generate serialize" => "Manypack.pack(object) returns bytes",

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 #--
-# Which of the values that are no arrays and no maps are read.
+# Finds scalars and exts that the new version does not read.
 #++
 module Manypack
   class Compatibility
     class Scalars # :nodoc:
       # Texts, one of them not UTF-8, and bins.
       STRINGS = Ractor.make_shareable(["a", "", "another text", "\xFF", "\xFF".b])
-      EXACT = 2**53 # up to here a Float has every Integer
+      EXACT = 2**53 # up to here a Float holds every Integer exactly
       private_constant :STRINGS, :EXACT
 
       # readers:: what the new version takes
@@ -17,7 +17,7 @@ module Manypack
         @checks_text = new_options["utf8"] && !old_options["utf8"]
       end
 
-      # Returns some values of an atom that no reader takes, none if they take all.
+      # Returns some values of an atom that no reader takes; none if the readers take all.
       def refused(atom, sample)
         all = @readers
         @readers = all.select { |reader| reader["rules"].to_a.all? { |rule| Rules.implied?(rule, atom) } }
@@ -27,7 +27,7 @@ module Manypack
 
       private
 
-      # Returns values of an atom, one of which is refused if any is: those beside the bounds of what is taken.
+      # Returns values of an atom around the bounds of the readers. If any value is refused, one of these is.
       def candidates(atom, sample)
         case atom["kind"]
         when "enum" then atom["values"]
@@ -41,7 +41,7 @@ module Manypack
         end
       end
 
-      # Returns the numbers of an atom that the block makes of a bound, those near 0 first.
+      # Returns the numbers that the block makes of each bound, if the atom has them, those near 0 first.
       def near(atom)
         ranges = [atom, *of("integer", "float")].flat_map { |range| range.values_at("min", "max") }
         bounds = [*ranges, *literals.grep(Numeric), EXACT, -EXACT].select(&:finite?)
@@ -103,7 +103,7 @@ module Manypack
         step ? (number / step.to_f).ceil * step : number
       end
 
-      # Returns true if all that is written of an atom meets a rule.
+      # Returns true if all values of an atom meet a rule.
       def implied?(rule, atom)
         kind, one, two = rule
         same = atom["rules"].to_a.select { |other, *| other == kind }

@@ -24,7 +24,7 @@ module Manypack
       # Any object, and what a Record skips (nil if it does not look at that): nodes.
       attr_reader :options, :any, :skipped
 
-      # writes:: whether this is the side that writes
+      # writes:: true for the side that writes
       def initialize(description, writes:)
         @writes = writes
         unless description["format"] == Type.const_get(:Description)::FORMAT
@@ -39,7 +39,7 @@ module Manypack
         @found = Hash.new { |found, name| found[name] = {}.compare_by_identity }
       end
 
-      # Returns the node that another one refers to, by its index or itself.
+      # Returns the node for a part, which is its index or the node itself.
       def node(part) = part.is_a?(Integer) ? @nodes[part] : part
       def root = @nodes[0]
 
@@ -54,7 +54,7 @@ module Manypack
 
       def self.literal(value) = { "kind" => "enum", "words" => value.inspect, "values" => [value] }
 
-      # Returns the kinds of values that a node has, in its order: nodes that are no union and no class.
+      # Returns the atoms of a node in its order: the nodes, other than unions and classes, that it consists of.
       def atoms(node)
         once(:atoms, node) do
           case node["kind"]
@@ -89,12 +89,12 @@ module Manypack
         Elements.new(self, atom, parts.map { |part| node(part) }, rest, least, needed, open, [])
       end
 
-      # Returns the nodes of the keys and values that a Record collects.
+      # Returns the nodes of the keys and values of unknown pairs that a Record collects.
       def rest(record)
         collecting(record)&.fetch("parts")&.map { |part| node(part) }
       end
 
-      # Returns the map in which a Record collects them, or nil.
+      # Returns the map in which a Record collects unknown pairs, or nil.
       def collecting(record)
         field = record["fields"].find { |one| one["into"] }
         atoms(node(field["part"])).find { |atom| atom["kind"] == "map" } if field
@@ -167,7 +167,7 @@ module Manypack
         end.first(count)
       end
 
-      # Returns a value of a node in which so many containers are open. Throws :none if there is none.
+      # Returns a value of a node with so many containers inside each other. Throws :none if there is none.
       def deep(node, levels)
         return sample(node) if levels.zero?
 
@@ -220,7 +220,8 @@ module Manypack
         [{ "kind" => "ext", "words" => exts == "all" ? "any ext" : exts.map(&:last).join(" or "), "types" => exts }]
       end
 
-      # Records with all required members of one that is tried before are not written.
+      # Leaves out Records that have all required members of another one that is tried before: dump refuses their
+      # objects.
       def told_apart(atoms)
         records = atoms.select { |atom| atom["kind"] == "record" && form(atom) == :map }
         return atoms if records.size < 2 || !@writes
@@ -275,7 +276,7 @@ module Manypack
         part ? atoms_of(part, form(atom)).flat_map { |one| shapes(one) }.map(&block) : []
       end
 
-      # What keeps all keys has a tag, which is none of those that are known.
+      # Pairs that may have any key have a tag here, which is none of the known ones.
       def tag_beside(pairs, tag)
         return pairs unless pairs.rest && !pairs.known.key?(tag) && !pairs.never.include?(tag)
 
@@ -295,7 +296,8 @@ module Manypack
         end
       end
 
-      # A node that is being sampled has no value yet. That it has none is no more true when it is done.
+      # A node that is being sampled counts as having no value. If none is found, that is forgotten, because it may have
+      # one elsewhere.
       def sample_of(node)
         samples = @found[:samples]
         return samples[node] if samples.key?(node)

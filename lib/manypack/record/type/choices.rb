@@ -6,7 +6,7 @@
 module Manypack
   class Type
     module Choices # :nodoc:
-      # What a Record requires of a map: the numbers of members, and their keys.
+      # The members that a Record requires of a map, as indices, and their keys.
       Choice = Struct.new(:position, :record, :members, :keys, :misread)
 
       class << self

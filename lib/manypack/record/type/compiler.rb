@@ -11,8 +11,8 @@ module Manypack
       def initialize(codec)
         @codec = codec
         @nodes = []
-        @around = [] # the Records around a type: each with the index of its node, and what names in it mean outside
-        @known = {}.compare_by_identity # for each Record its nodes: their indices, and what the names in them mean
+        @around = [] # the Records around a type: each with the index of its node, and the meaning of names from outside
+        @known = {}.compare_by_identity # for each Record its nodes: their indices, and the meaning of the names in them
         @strangers = []
       end
 
@@ -52,7 +52,7 @@ module Manypack
         { kind: spec[0], words: Spec.words(spec), expected: Expected.of(resolved(spec)), parts: [], **details(spec) }
       end
 
-      # Returns a union with what the names in it mean.
+      # Returns a union with its names replaced by their meaning.
       def resolved(spec)
         return spec if spec[0] != :union
 
@@ -146,7 +146,7 @@ module Manypack
         { bounds: Expected.bounds(range), min: least, max: most, below_max: below_max }
       end
 
-      # Returns the Float nearest to a bound: an Integer bound may not be a Float.
+      # Returns the Float nearest to a bound, which may be an Integer that no Float equals.
       def float_bound(range, bound)
         return bound.to_f if bound.is_a?(Float) || bound.abs <= Float::MAX
 
@@ -212,12 +212,12 @@ module Manypack
         index
       end
 
-      # Returns which of the Records and recursive types around a type has the name; nil for none.
+      # Returns the position in @around of the innermost Record or recursive type with the name; nil for none.
       def place_of(name)
         @around.rindex { |one, _| Spec.named?(one, name) }
       end
 
-      # A Record has one node for all places where the names in it mean the same Records.
+      # Returns the index of the node of a Record: one for all places where the names in it mean the same Records.
       def record(record)
         record = Internal.current_type(record) unless @nodes.empty?
         known = @known[record] ||= []

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# What a type asks for, in the words of whoever sends messages: RecordError#expected.
+# Describes types to whoever sends messages, for RecordError#expected.
 #++
 module Manypack
   class Type
-    # Names neither a class of the program nor a type of MessagePack, and continues a sentence: "id must be an integer".
+    # The words name neither a class of the program nor a type of MessagePack, and continue a sentence: "id must be an
+    # integer".
     module Expected # :nodoc:
       KINDS = { any: "any value", view: "any value", nil: "null", true: "true", false: "false", integer: "an integer",
                 float: "a number", string: "a string", text: "a string", bytes: "binary data", symbol: "a string",
@@ -32,7 +33,7 @@ module Manypack
          end
       end
 
-      # Records that are told apart by their members are named by these.
+      # Describes Records that their members tell apart, by naming these members.
       def self.union(specs)
         records = specs.filter_map { |kind, record| record if kind == :record && record.form != :array }
         return specs.map { |one| of(one) }.uniq.join(" or ") if records.size < 2

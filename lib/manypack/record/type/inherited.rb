@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# The options and ext types that a type has from the types that it is made of.
+# The options and ext types that a type takes over from the types that it is made of.
 #++
 module Manypack
   class Type
@@ -29,7 +29,7 @@ module Manypack
 
         private
 
-        # If options go together, the order in which Codecs are laid over counts only for different ext types.
+        # The options agree, so the order in which Codecs are laid over matters only if their ext types differ.
         def check_types(given)
           same = given.each_cons(2).all? do |one, other|
             Internal.codec_overlaid(one, other) == Internal.codec_overlaid(other, one)

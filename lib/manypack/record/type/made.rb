@@ -8,7 +8,8 @@ require_relative "texts"
 module Manypack
   class Type
     class << self
-      # Returns the Type of a str that is valid UTF-8; a bin is refused. With a class, text that says an object of it:
+      # Returns the Type of a str that is valid UTF-8; a bin is refused. With a class, the text stands for an object of
+      # it:
       #
       # Time:: <code>"2030-01-31T12:00:00.5+09:00"</code> (RFC 3339), up to nanoseconds
       # Date:: <code>"2030-01-31"</code>
@@ -66,9 +67,9 @@ module Manypack
       # Returns the Type of a class whose objects travel as another type.
       #
       # klass:: the class, or a module, of the objects
-      # type:: what is in the message
-      # load:: what makes an object of a loaded value: a Proc, or anything with +call+
-      # dump:: what makes a value of an object; without it, the Type only loads
+      # type:: the type of the value in the message
+      # load:: a Proc, or anything with +call+, that makes an object of a loaded value
+      # dump:: the same for making a value of an object; without it, the Type only loads
       #
       # Where +load+ raises a StandardError, or returns no object of the class, the value is refused with a RecordError,
       # whose +cause+ is that error. So is an object for which +dump+ raises one. Ractors can share the Type if they can

@@ -5,7 +5,7 @@
 #++
 module Manypack
   class Type
-    # Looks at the names that no Record around them has, when their Type is used: only then are all classes there.
+    # Checks names that no Record around them has, at the first use of their Type: before that, classes may be missing.
     module Names # :nodoc:
       class << self
         # Raises ArgumentError for a name that no class has, or that the Record's own class got too late. In another

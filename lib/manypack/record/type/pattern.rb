@@ -8,10 +8,10 @@ module Manypack
     # A Regexp that has to match a stranger's text in linear time, as Ruby 3.3 and newer can tell. On older ones it may
     # have no quantifier in a group with a quantifier, and the number of quantifiers limits the text.
     class Pattern # :nodoc:
-      # Of what Ruby counts, as \d{4} does, it remembers a place in the text for each count.
+      # For a counted repetition, such as \d{4}, Ruby remembers a place in the text for each count.
       COUNT_MAX = 256
 
-      # What a search may take without Regexp.linear_time?.
+      # The most steps of a search without Regexp.linear_time?.
       STEPS_MAX = 10_000_000
 
       def initialize(regexp)
@@ -47,7 +47,7 @@ module Manypack
       ECMA_MAX = 2_000
       private_constant :ECMA_MAX, :TOKEN, :ECMA, :CLASS, :SPACE, :RUBY, :RUBY_CLASS, :RUBY_TOKEN
 
-      # Returns the pattern as JSON Schema writes it, or nil if it has what ECMAScript does not have or reads otherwise.
+      # Returns the pattern as JSON Schema writes it, or nil if ECMAScript lacks a part of it or reads it otherwise.
       def self.ecma(regexp)
         return if regexp.options.anybits?(Regexp::IGNORECASE | Regexp::EXTENDED | Regexp::MULTILINE)
 
@@ -108,8 +108,8 @@ module Manypack
         raise ArgumentError, "pattern: #{@regexp.inspect} #{why}"
       end
 
-      # Returns the most bytes of a text. Each of them may be where a match begins, and where a repetition without a
-      # bound ends. All repetitions that end where what follows them begins count as one.
+      # Returns the most bytes of a text. A match may begin at each byte, and an unbounded repetition may end at each.
+      # All repetitions that end where the next part begins count as one.
       def most
         tried = @unbounded + @ended + (@source.start_with?("\\A") ? 0 : 1)
         tried > 1 ? ((STEPS_MAX / @choices)**(1.0 / tried)).floor : nil
@@ -120,8 +120,8 @@ module Manypack
               \{(?<least>\d*)(?<comma>,)?(?<most>\d*)\}|(?<many>[*+?])|./mx
       private_constant :ATOM
 
-      # An atom or a group: its source, the counts in it, whether it has a choice of its own, and of a group the atoms
-      # that stand in it once, and the others. +open+ is true of an atom that is repeated without a bound.
+      # An atom or a group: its source, the counts in it, and whether it contains a choice; for a group, the atoms that
+      # it has once, and the others. +open+ is true for an atom that is repeated without a bound.
       Part = Struct.new(:source, :counts, :choice, :once, :others, :open)
       private_constant :Part
 
@@ -185,15 +185,15 @@ module Manypack
         Part.new(atom.source, [atom.counts, 1].max * count, atom.choice || varies, [], [], open)
       end
 
-      # Returns true for a group with one quantifier and a character that is not of what it repeats, as the point in
-      # (?:[a-z]+\.)+: only one division of a text into repetitions is possible.
+      # Returns true for a group with one quantified atom and a character that this atom does not match, such as the
+      # point in (?:[a-z]+\.)+: then a text can be divided into repetitions in only one way.
       def delimited?(group)
         return false unless group.others.size == 1
 
         group.once.any? { |one| ended?(group.others[0].source, one.source) }
       end
 
-      # Returns true if what follows a repeated atom is a character that the atom does not match, or the end.
+      # Returns true if a repeated atom is followed by the end, or by a character that it does not match.
       def ended?(repeated, following)
         return true if following == "\\z"
 
@@ -215,7 +215,7 @@ module Manypack
       private_constant :SINGLE, :ATOM, :MANY, :MOST
 
       class << self
-        # Returns the steps as C reads them, a String, or nil for a pattern that has others.
+        # Returns the steps in the form that C reads, a String; nil for a pattern with any other part.
         def of(regexp)
           source, options = regexp.source, regexp.options
           return if options.anybits?(Regexp::EXTENDED) || !source.ascii_only? || !source.start_with?("\\A")
@@ -258,7 +258,7 @@ module Manypack
           (0..127).map { |code| regexp.match?(code.chr) ? "1" : "0" }.join
         end
 
-        # Returns true if no character of a step may begin what follows it, or if the step has one length.
+        # Returns true if a step has a fixed length, or if none of its characters can begin the next step.
         def ends?(steps, index)
           set, least, most = steps[index]
           return true if least == most

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# What a value must be beyond its type, and what it is converted to: the rules in a spec [:ruled, spec, rules].
+# The conditions that a value must meet beyond its type, and its conversions: the rules in a spec [:ruled, spec, rules].
 #
 #   [:length, least, most or nil]  [:pattern, regexp, most bytes or nil, words or nil, schema]  [:unique]
 #   [:multiple_of, number]  [:range, range]
@@ -11,7 +11,7 @@ require_relative "pattern"
 
 module Manypack
   class Type
-    # What a program gives to be called: compared by identity, because on Ruby 3.1 the hash of a Proc changes.
+    # A callable object of the program. It is compared by identity, because on Ruby 3.1 the hash of a Proc changes.
     class Callback # :nodoc:
       attr_reader :callable
 
@@ -47,7 +47,7 @@ module Manypack
       })
       private_constant :KINDS
 
-      # Tells whether a number is a multiple of another, of which floats are what their decimal text says.
+      # Tells whether a number is a multiple of another. A Float counts as its decimal text.
       class Multiple
         def initialize(number)
           @number = Multiple.exact(number)
@@ -74,7 +74,7 @@ module Manypack
           kind == :ruled ? [:ruled, one, [*rules, rule]] : [:ruled, spec, [rule]]
         end
 
-        # Returns the nodes for C of the rules of a spec. The Record around it, and its member, are for errors.
+        # Returns the nodes of a spec's rules, for C. The Record around it, and its member, are for errors.
         def nodes(spec, rules, record = nil, member = nil)
           rules.map do |rule|
             { kind: rule[0], code: rule[0], words: words(rule, spec), record: record, member: member, **details(*rule) }
@@ -103,7 +103,7 @@ module Manypack
           last ? rules[..last] : rules
         end
 
-        # Returns what a value that is converted must be, if its converter has words for that; otherwise nil.
+        # Returns the words that the converter has for its values; nil if it has none.
         def converted_words(spec) = spec[2].find { |kind, *| kind == :via }&.at(4)
 
         private
@@ -228,7 +228,7 @@ module Manypack
           end
         end
 
-        # min is 1 if the rule has words that name no class.
+        # min is 1 if the rule has words of its own, which name no class.
         def via(klass, load, dump, words)
           { class: klass, code: :conversion, object: load.callable, dump: dump&.callable, min: words ? 1 : 0 }
         end

@@ -67,7 +67,7 @@ module Manypack
                                ":Point and :self do, or is one of the literals in an Array"
         end
 
-        # A class that has a Record stands for it.
+        # Returns the spec of the Record that a class has, or else of the class.
         def of_class(klass)
           return [:view] if klass <= View
 
@@ -153,7 +153,8 @@ module Manypack
           end
         end
 
-        # Returns true if the block does for a kind, a Type or any other detail in specs, except for literals and tags.
+        # Returns true if the block returns true for a kind, a Type or any other detail in specs. Leaves out literals
+        # and tags.
         def any?(part, &block)
           case part
           when Array then part[0] != :enum && part.any? { |one| any?(one, &block) }
@@ -172,7 +173,7 @@ module Manypack
         # Returns true if a Record in the specs checks what it dumps.
         def checks?(parts) = any?(parts) { |part| part.is_a?(Type) && part.check? }
 
-        # Returns true if the specs, or a Record in them, have bytes, which JSON has as text.
+        # Returns true if the specs, or a Record in them, contain bytes, which are text in JSON.
         def bytes?(parts)
           any?(parts) { |part| part.is_a?(Type) ? part.instance_variable_get(:@bytes) : part == :bytes }
         end
@@ -231,7 +232,7 @@ module Manypack
           end
         end
 
-        # Returns true if any Hash, or some, are of the spec.
+        # Returns true if some Hashes are of the spec.
         def hash?(spec)
           kind, detail, = spec
           case kind

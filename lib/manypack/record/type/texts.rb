@@ -9,7 +9,7 @@ module Manypack
     module Texts # :nodoc:
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:\d\d)\z/i
       DATE = /\A(\d{4})-(\d\d)-(\d\d)\z/
-      DAYS = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, *[0] * 87].freeze # of the two digits of each month
+      DAYS = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, *[0] * 87].freeze # by the two digits of the month
       DECIMAL = "[-+]?[0-9]+(\\.[0-9]+)?"
       private_constant :TIME, :DATE, :DAYS, :DECIMAL
 
@@ -36,7 +36,7 @@ module Manypack
           time.strftime("%Y-%m-%dT%H:%M:%S#{".%#{digits}N" if digits.positive?}#{time.utc? ? "Z" : "%:z"}")
         end
 
-        # The calendar of the text is the Gregorian one at any time.
+        # The text is always of the Gregorian calendar.
         def load_date(text)
           day = DATE.match(text)&.captures&.map(&:to_i)
           ::Date.new(*day, ::Date::GREGORIAN).new_start if day && ::Date.valid_date?(*day, ::Date::GREGORIAN)

@@ -49,7 +49,7 @@ module Manypack
         raise ArgumentError, "--#{FLAGS[@forms.keys.first]} is for text, not for --to #{@format}"
       end
 
-      # True if bin is written as it is, in whatever form was asked for.
+      # True for a format that writes bin as it is, whatever the options say.
       def whole?
         %w[ruby msgpack].include?(@format)
       end

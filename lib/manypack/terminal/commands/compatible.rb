@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# manypack compatible: whether the Records of one version of a program read what those of another one write.
+# manypack compatible: tells whether the Records of one version of a program read what those of another write.
 module Manypack
   module Terminal
     class Compatible < Command
@@ -56,7 +56,7 @@ module Manypack
       end
 
       def compatibility
-        Manypack.eager_load! # it comes with Records
+        Manypack.eager_load! # loads the comparison, which comes with Records
         Manypack.const_get(:Compatibility)
       end
 

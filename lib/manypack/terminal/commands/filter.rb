@@ -58,18 +58,18 @@ module Manypack
 
       # Sends what the code prints to standard error: between messages it would be taken for messages.
       def with_messages_alone
-        output # before $stdout is another
+        output # creates the Output before $stdout changes
         before, $stdout = $stdout, $stderr
         yield
       ensure
         $stdout = before
       end
 
-      # True if Ruby itself knows `it`, which belongs to the innermost block, as _1 does.
+      # True if Ruby itself knows `it`, which is the parameter of the innermost block, like _1.
       KNOWS_IT = RUBY_VERSION >= "3.4"
 
-      # Makes a lambda, so that the code can return. The lambda has no parameter if the code uses neither _1 nor `it`:
-      # then it gets one that the code cannot see. A lambda around it could not be shared between Ractors.
+      # Makes a lambda, so that the code can return. If the code uses neither _1 nor `it`, the lambda gets a parameter
+      # that the code cannot see. It is not wrapped in another lambda, which Ractors could not share.
       def block_of(code)
         block = KNOWS_IT ? compiled("", code) : compiled_with_it(code)
         block.arity.zero? ? compiled("|*|", code) : block
@@ -77,8 +77,9 @@ module Manypack
         raise UsageError, "filter: #{first_fault(e.message)}"
       end
 
-      # Ruby >= 3.4 says what is wrong below each line of the code, after a mark such as ^~~; earlier ones say it in the
-      # first line. What it assumes about the braces of `compiled` would puzzle.
+      # Returns the first error in the code. Ruby >= 3.4 reports errors below each line of the code, after a mark such
+      # as ^~~; earlier ones in the first line. Leaves out assumptions about the braces of `compiled`, which would
+      # puzzle the user.
       def first_fault(message)
         faults = message.scan(/^ +\| +\^~* (.+)/).flatten
         fault = faults.find { |text| !text.include?("assuming") } || faults.first
@@ -92,7 +93,7 @@ module Manypack
         compiled("", code)
       end
 
-      # Ruby 3.3 would warn that `it` will get the meaning which it has here.
+      # Without warnings: Ruby 3.3 would announce the meaning of `it` that it has here already.
       def compiled(parameters, code)
         Terminal.quietly { TOPLEVEL_BINDING.eval("lambda { #{parameters} #{code}\n}", "code", 1) }
       end

@@ -52,7 +52,7 @@ module Manypack
         BY_NAME.fetch(File.extname(name.sub(/\.(?:gz|zst)\z/, "")).downcase, "json")
       end
 
-      # The texts that a read brings are written at once.
+      # Writes all texts of one read at once.
       def json(io, lines)
         JSONDocuments.new(io, lines: lines) { |packed| output.write(packed) }.read
       end
@@ -132,7 +132,7 @@ module Manypack
         end
       end
 
-      # Returns nil if one of the records is no CSV. Together they take a fifth of the time.
+      # Parses many records together, which takes a fifth of the time. Returns nil if one of them is no CSV.
       def parsed(records)
         rows = CSV.parse(records.join("\n") << "\n", row_sep: "\n")
         rows if rows.size == records.size
@@ -146,8 +146,8 @@ module Manypack
         raise Fault.new(line, e.message.sub(/ in line \d+\.\z/, ""))
       end
 
-      # Every name in UTF-16 or UTF-32 without a byte order mark has zero bytes. A cell without a column, or one of two
-      # columns of the same name, would be lost in a Hash. Packs nothing.
+      # Raises ArgumentError for zero bytes, which show UTF-16 or UTF-32 without a byte order mark, and for a column
+      # without a name or with that of another: its cells would be lost in a Hash. Returns nothing to pack.
       def check_header(names)
         raise ArgumentError, "a zero byte in the name of a column; is it UTF-16?" if names.join.include?("\0")
 

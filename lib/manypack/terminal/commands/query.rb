@@ -60,7 +60,7 @@ module Manypack
         @path = PathText.path(arguments.shift)
       end
 
-      # True for a file, and for what is called as one: most likely the path was forgotten.
+      # True if an argument is a file, or looks like the name of one: then the path was probably forgotten.
       def file?(argument)
         argument.match?(/\w\.(?:msgpack|mpk)(?:\.gz|\.zst)?\z/) || (!argument.start_with?("$") && File.file?(argument))
       end
@@ -100,7 +100,7 @@ module Manypack
         end
       end
 
-      # Rows whose columns the first map names are made in one process.
+      # One process makes rows if the first map names their columns.
       def many_cores?
         @jobs && @jobs > 1 && Process.respond_to?(:fork) && (!rows? || !@columns.nil?)
       end
@@ -119,7 +119,8 @@ module Manypack
         messages.each { |message| @found.in_batch(message) { |found, one| each_text(found, one, &block) } }
       end
 
-      # True if text is written as it is made: of one message, and text that can be a thousand times as long.
+      # True if text is written piece by piece: for a single message, and for formats whose text can be a thousand times
+      # as long.
       def at_once?(messages)
         messages.count == 1 || %w[pretty yaml].include?(@format)
       end
@@ -128,7 +129,8 @@ module Manypack
         @raw ? raw(packed, &block) : @writer.each_piece(packed, &block)
       end
 
-      # Strings as they are; on a terminal each is one line, without what a terminal would obey. Other values as JSON.
+      # Writes Strings as they are, except that on a terminal each is one line, with control characters escaped. Writes
+      # other values as JSON.
       def raw(packed, &block)
         pieces = Pieces.new(&block)
         Manypack.split(packed, max_depth: OPTIONS[:max_depth]) do |bytes|

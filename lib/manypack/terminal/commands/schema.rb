@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# manypack schema: the shape that messages have, as Ruby that defines it.
+# manypack schema: writes Ruby code that defines the shape of the messages.
 module Manypack
   module Terminal
     class Schema < Command

@@ -34,7 +34,7 @@ module Manypack
           @most_bytes = n
         end
         parser.on("--by PATH", "Group messages by the first value that the path finds, or by a condition") do |text|
-          looking = looks # also for a path, which asks for it later
+          looking = looks # also for a path, which needs it later
           @by = PathText.condition?(text) ? Selection.where(text, looking) : PathText.path(text)
         end
         looks_option(parser)

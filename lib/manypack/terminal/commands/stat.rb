@@ -58,7 +58,7 @@ module Manypack
         counts.sort_by { |type, number| [-number, type] }
       end
 
-      # Counts for each path everything below it, too: a path comes after the one around it.
+      # Returns the paths with the most bytes, including everything inside: a path comes after the one around it.
       def paths(nodes)
         nodes.drop(1).reverse_each { |around, _, _, bytes| nodes[around][3] += bytes }
         rows = nodes.each_with_index.max_by(@shown || 20) { |(_, _, _, bytes), i| [bytes, -depth(nodes, i), -i] }

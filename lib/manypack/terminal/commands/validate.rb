@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# manypack validate: says what is wrong with messages, and where. It builds nothing.
+# manypack validate: reports errors in messages, and where they are. Builds no objects.
 module Manypack
   module Terminal
     class Validate < Command
@@ -52,7 +52,7 @@ module Manypack
       end
 
       def work
-        limits = @keep_going ? Input::PLAIN : codec # with those of codec, a message would end the input
+        limits = @keep_going ? Input::PLAIN : codec # with the limits of codec, a message above one would end the input
         each_input(codec: limits) { |input| @untrusted ? check_messages(input) : check_structure(input) }
       end
 

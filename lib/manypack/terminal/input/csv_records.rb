@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The records of CSV, each as soon as its line end is there: "\n", "\r\n" or "\r", or some of each. The gem csv, which
-# makes rows of the records, knows one line end for a file, and finds it out by the first kilobyte.
+# turns the records into rows, expects one kind of line end in a file, and detects it in the first kilobyte.
 require "strscan"
 
 module Manypack
@@ -12,12 +12,12 @@ module Manypack
       def initialize(io)
         @io = io
         @record = "".b
-        @quoted = false # at this place, where a line end belongs to the cell
+        @quoted = false # inside quotes, where a line end belongs to the cell
         @closed = false # the last byte closed quotes
         @return = false # a line end was the last byte of a piece: the "\n" that may follow belongs to it
       end
 
-      # Yields Arrays of records, binary Strings without their line ends: those that a read has brought.
+      # Yields the records of each read, an Array of binary Strings without their line ends.
       def each
         while (piece = read)
           records = split(piece)
@@ -63,8 +63,8 @@ module Manypack
         closed || scanner.rest.tap { scanner.terminate }
       end
 
-      # Only at the start of a cell, or right after a quoted part, it begins a quoted part. Elsewhere it is an error,
-      # which does not make a cell of all that follows.
+      # Handles a quote: at the start of a cell, or right after a quoted part, it begins a quoted part. Elsewhere it is
+      # an error, and must not turn the rest of the input into one cell.
       def quote
         @quoted = @record.empty? || @record.end_with?(",") || @closed
         @record << '"'

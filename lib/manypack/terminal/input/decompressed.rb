@@ -29,7 +29,7 @@ module Manypack
         feeder = Thread.new { feed(writer) }
         fault = fault_of(reader, &block)
         reader.close
-        fault = feeder.value || fault # it comes first: the file is broken, not the line that it cut
+        fault = feeder.value || fault # takes precedence: the file is broken, not the line that was cut off
         raise fault if fault
       ensure
         reader.close # ends a feeder that still writes
@@ -45,7 +45,8 @@ module Manypack
         e
       end
 
-      # Returns the error that stopped it, or nil at the end, and if the reader closed the pipe.
+      # Writes everything to the pipe. Returns the error that stopped it; nil at the end, or if the reader closed the
+      # pipe.
       def feed(writer)
         writer.write(readpartial(Input::READ_BYTES)) while true
       rescue EOFError, Errno::EPIPE

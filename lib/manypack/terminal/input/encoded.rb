@@ -6,8 +6,8 @@ module Manypack
     class Encoded
       include Pushback
 
-      # What is left out, such as white space and the marks of a dump; what digits look like, up to the first that is
-      # none; how many of them are decoded together; and how.
+      # How to decode text: noise to leave out, such as white space and the marks of a dump; the pattern of digits; how
+      # many digits are decoded together; and the function that decodes them.
       Form = Struct.new(:noise, :digits, :group, :decode)
 
       FORMS = {
@@ -19,7 +19,7 @@ module Manypack
       # How a line of od, xxd or hexdump starts: an offset, and then digits. Digits alone seldom start with zero bytes.
       DUMP = /\A\s*(?:(?:0x)?\h{4,16}:[ \t]|(?:0x)?(?:0000\h{2,12}|0\h{6})[ \t]+\S)/n
 
-      # So much of a line shows whether it has an offset.
+      # This much of a line shows whether it starts with an offset.
       LINE_START = 24
 
       def initialize(io, name)

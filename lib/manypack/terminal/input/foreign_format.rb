@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Tells by the first bytes of an input that it is something else than MessagePack. Nearly all bytes are MessagePack, so
-# a text of 133 characters would be 133 messages.
+# Recognizes inputs that are not MessagePack by their first bytes. Nearly all bytes are MessagePack, so a text of 133
+# characters would be 133 messages.
 module Manypack
   module Terminal
     module ForeignFormat

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Packs parsed JSON or YAML as what it stands for. This is the reverse of json_text.c, which never writes two keys
-# alike: what is not written exactly as there stands for itself, so different keys stay different. It writes bytes,
-# because a Hash cannot have "a" both as a str and as a bin.
+# Packs the objects that parsed JSON or YAML stands for: the reverse of json_text.c, which never writes two keys alike.
+# Anything that is not written exactly as json_text.c writes it stands for itself, so different keys stay different. The
+# result is bytes, because a Hash cannot have "a" both as a str and as a bin.
 module Manypack
   module Terminal
     module FromJSON
@@ -27,7 +27,7 @@ module Manypack
 
       MAX_DEPTH = OPTIONS.fetch(:max_depth)
 
-      # How deep JSON is that stands for objects of MAX_DEPTH: a list of pairs has three levels for a map.
+      # The depth of JSON for objects of MAX_DEPTH: a map as a list of pairs has three levels.
       MAX_NESTING = MAX_DEPTH * 3 + 3
 
       module_function
@@ -118,7 +118,8 @@ module Manypack
         pairs.map { |key, _| likeness(key) }.uniq.size < pairs.size
       end
 
-      # Equal for keys that json_text.c takes to be alike: a str and a bin of the same ASCII, 0.0 and -0.0, and all NaN.
+      # Returns a value that is equal for keys that json_text.c takes to be alike: a str and a bin of the same ASCII,
+      # 0.0 and -0.0, and all NaN.
       def likeness(key)
         value = key.is_a?(Hash) && key.size == 1 ? special(*key.first)&.first || key : key
         case value
@@ -176,7 +177,8 @@ module Manypack
         word || packed || Manypack.pack(key)
       end
 
-      # Returns nil for a number that is written in another way than cat writes it: there would be two such keys.
+      # Returns the packed word or number; nil for a number that cat would write differently, because then two keys
+      # would be the same.
       def word(word)
         value = WORDS.fetch(word) { word.match?(/[.e]/) ? Float(word) : Integer(word, 10) }
         return if value.is_a?(Integer) && !INTEGERS.cover?(value)
@@ -185,7 +187,7 @@ module Manypack
         packed if WORDS.key?(word) || Manypack.to_json(packed) == word
       end
 
-      # Returns the packed object, or nil if it is none, or a key that cat writes in another way.
+      # Returns the packed object; nil if it is no object, or a key that cat would write differently.
       def packed(base64)
         packed, = bytes(base64)
         return unless packed && [packed].pack("m0") == base64

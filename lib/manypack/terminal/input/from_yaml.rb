@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The value of a YAML document, for FromJSON. It reads the nodes itself: what a library would make of a Symbol, an alias
-# or a tag needs words for a person, and their line.
+# The value of a YAML document, for FromJSON. It reads the nodes itself, because errors about a Symbol, an alias or a
+# tag must explain the problem to a person, with the line.
 require "date"
 require "yaml"
 
@@ -72,7 +72,7 @@ module Manypack
         end
       end
 
-      # Others would put the pairs of the value into the map.
+      # Refuses a merge key: other readers would put the pairs of its value into the map.
       def refuse_merge(key)
         return unless key.is_a?(Psych::Nodes::Scalar) && key.value == "<<" && !key.quoted && key.tag.nil?
 

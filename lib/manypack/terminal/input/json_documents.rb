@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The JSON texts of an input that follow each other, on lines of their own or not, as packed bytes. They are those of
-# Manypack.from_json, unless a key starts with $: then FromJSON reads what it stands for from the bytes.
+# The JSON texts of an input that follow each other, on lines of their own or not, as packed bytes. The bytes are those
+# of Manypack.from_json, unless a key starts with $: then FromJSON turns them into what the text stands for.
 module Manypack
   module Terminal
     class JSONDocuments
@@ -11,7 +11,7 @@ module Manypack
       # Deep enough for JSON that stands for objects of the usual depth.
       CODEC = Codec.new(max_depth: FromJSON::MAX_NESTING)
 
-      # The end of an error of from_json: what only a program can do, and the place.
+      # The end of an error of from_json: advice that only helps programs, and the place.
       PLACE = /(?:; register_common.*?)?(?:, at \$.*)?, line \d+, column \d+(?:, after \d+ whole texts?)?\z/m
 
       # An io without the byte order mark that it may start with.
@@ -37,7 +37,7 @@ module Manypack
 
       # Yields the packed bytes of the texts that are complete after each read.
       #
-      # lines:: true if each line is a text: then a broken line ends there
+      # lines:: true if each line is a text, so that a broken text ends with its line
       def initialize(io, lines: false, &block)
         @texts = TEXTS.new(CODEC, WithoutBOM.new(io), lines: lines)
         @block = block

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# For readers that are no IO: the bytes that were read too early come again. The class has +next_bytes+, which may
-# return more than it was asked for.
+# For readers that are no IO: lets them take back bytes that were read too early. The class needs +next_bytes+, which
+# may return more than it was asked for.
 module Manypack
   module Terminal
     module Pushback

@@ -9,12 +9,12 @@ module Manypack
       Elements = Twins::Elements
       private_constant :Pairs, :Elements
 
-      # A step: a bin key, where a str key of the same text is near.
+      # A step to a bin key, in a map that also has a str key with the same text.
       Bin = Struct.new(:bytes)
 
       class << self
-        # Returns the value of a message: Ruby's objects, or, if its maps have keys that are one key in a Hash, Pairs
-        # and Elements.
+        # Returns the value of a message: Ruby's objects; or Pairs and Elements, if different keys of a map would be the
+        # same key in a Hash.
         def value(bytes)
           return Twins.tree(View.new(bytes, **OPTIONS)) unless plain?(bytes)
 
@@ -31,7 +31,7 @@ module Manypack
 
         private
 
-        # Only what has a canonical form has no two keys that are alike.
+        # Returns false if the message has no canonical form, because keys of a map are alike.
         def plain?(bytes)
           Manypack.canonicalize(bytes)
         rescue DecodeError
@@ -42,8 +42,8 @@ module Manypack
       ABSENT = Object.new.freeze
       private_constant :ABSENT
 
-      # Calls the block with the steps to each difference, and an Array with the value on either side, empty if there is
-      # none. The Array of steps changes afterwards.
+      # Calls the block for each difference: with the steps to it, and an Array for each side, which has the value or is
+      # empty. The Array of steps changes afterwards.
       def initialize(&block)
         @block = block
         @steps = []
@@ -66,7 +66,7 @@ module Manypack
         @block.call(@steps, [one], [two]) unless same?(one, two)
       end
 
-      # Compares the values of a step. Scalars that are the same cost no more than that.
+      # Compares the values of a step. Returns early for scalars that are the same.
       def compare_at(step, one, two)
         return if one.equal?(two) || (one.is_a?(String) && same?(one, two))
 
@@ -111,7 +111,7 @@ module Manypack
         bin ? Bin.new(key) : key
       end
 
-      # Returns true if the keys are the same in a Hash only if they are the same key.
+      # Returns true if a Hash distinguishes the keys as the canonical form does.
       def simple_keys?(map)
         return false unless map.is_a?(Hash)
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The exts and the depth of all messages of a stream, for the options that reading them takes.
+# Collects the exts and the depth of all messages in a stream, to find the options that reading them needs.
 module Manypack
   module Terminal
     class Exts
@@ -31,12 +31,12 @@ module Manypack
         time ? "Time" : "Object"
       end
 
-      # Returns true if all exts of type -1 can be read as Times. Of those that type_of has not seen nobody knows.
+      # Returns true if all exts of type -1 can be read as Times. For those that type_of has not seen, that is unknown.
       def times?
         @times.positive? && hidden.zero?
       end
 
-      # Returns the options that reading all messages takes, as Ruby code.
+      # Returns the options that reading all messages needs, as Ruby code.
       def options
         depth = @tally.counts[1].rindex(&:positive?).to_i
         options = depth > USUAL_DEPTH ? ["max_depth: #{depth}"] : []

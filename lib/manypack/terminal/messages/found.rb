@@ -4,11 +4,10 @@
 module Manypack
   module Terminal
     class Found
-      # The paths of a message may have 16 times as many bytes, as those of untrusted input, or 16 times as many as the
+      # The paths of a message may have 16 times as many bytes, as with untrusted input, or 16 times the size of the
       # message.
       MAX_BYTES = 1 << 20
 
-      # The Path.
       attr_reader :path
 
       # looks:: has the Codec by which the path looks
@@ -30,8 +29,8 @@ module Manypack
         input.each_read { |messages| in_batch(messages, &block) }
       end
 
-      # Yields the packed values that are found in messages, and the messages: all at once or, if one is not right, each
-      # before it. Raises Fault.
+      # Yields the packed values that are found in messages, and the messages: all at once or, if one is invalid, one by
+      # one up to it. Raises Fault.
       def in_batch(messages, &block)
         packed = nil
         messages.at_once(->(all) { packed = in_many(all) }) { |message| give(in_one(message), message, &block) }

@@ -4,8 +4,8 @@
 module Manypack
   module Terminal
     class ManyCores
-      # The longest text, in bytes, that a process makes of the messages of one read. The text of what was found can be
-      # many times as long: then the caller makes it, piece by piece.
+      # The longest text, in bytes, that a process makes of the messages of one read. If the text would be longer, the
+      # caller makes it, piece by piece.
       MOST_TEXT = 1 << 22
 
       # text:: yields the text of packed values that were found in some Messages, some at a time; raises Fault
@@ -15,8 +15,8 @@ module Manypack
         @text = text
       end
 
-      # Yields text. Raises Fault as Input#each_read does, after the text of all messages before it, and for a process
-      # that was killed.
+      # Yields text. Raises Fault as Input#each_read does, after the text of all messages before the fault, and if a
+      # process was killed.
       def each_piece(input, &block)
         places = Places.new(input)
         work = ->(place) { work(places.messages(place)) }
@@ -29,7 +29,7 @@ module Manypack
           done = last
         end
       rescue Parallel::DeadWorker => e
-        raise Fault.of_code(e, done, e.message[/\A[^;]*/]) # the rest numbers the places
+        raise Fault.of_code(e, done, e.message[/\A[^;]*/]) # the rest of the message has numbers of places
       end
 
       # An io with the messages of each read, packed for a process: their place in the input, which is a file that each
@@ -59,8 +59,8 @@ module Manypack
 
       private
 
-      # Returns the text, or else an Array of what was found and the offset of its messages; the arguments of a Fault or
-      # nil; and the end of the messages in the input.
+      # Returns the text, or nil if it is too long; then, instead of [], the packed values and the offsets of their
+      # messages; the arguments of a Fault, or nil; and the end of the messages in the input.
       def work(messages)
         text = "".b
         found = []
@@ -73,7 +73,7 @@ module Manypack
         [text, text ? [] : found, fault, messages.offset + messages.size]
       end
 
-      # Returns the text with that of what was found, or nil if it is too long.
+      # Appends the text of packed values. Returns nil if it becomes too long.
       def longer(text, packed, messages)
         @text.call(packed, messages) do |piece|
           text << piece.b

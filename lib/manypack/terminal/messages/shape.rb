@@ -58,7 +58,7 @@ module Manypack
         types
       end
 
-      # In an Array alone, nil is a literal, and not the type of elements.
+      # [nil] would be a literal in a type, and not an Array of nil.
       def list_type(&name)
         items = @items.to_ruby(&name)
         items == "nil" ? "[Manypack::Type[nil]]" : "[#{items}]"
@@ -91,7 +91,7 @@ module Manypack
         keys.each_key { |key| @seen[key] += 1 } unless @values
       end
 
-      # Returns true for a key that a Record can have: a str, or a bin of ASCII, which it takes for the same.
+      # Returns true for a key that a Record can have: a str, or an ASCII bin, which counts as the same key.
       def field?(key)
         return false unless key.is_a?(String) && (key.encoding == Encoding::UTF_8 || key.ascii_only?)
 

@@ -12,8 +12,8 @@ module Manypack
         @shape = Shape.new(@exts)
       end
 
-      # Takes a packed message into account: as a View, or as the value of one that is neither an array nor a map.
-      # Raises a DecodeError for a Timestamp that is none.
+      # Takes a packed message into account: an array or a map as a View, anything else as a value. Raises a DecodeError
+      # for an invalid Timestamp.
       def add(bytes)
         view = View.new(bytes, **OPTIONS, timestamp: true)
         @empty = false
@@ -21,7 +21,7 @@ module Manypack
         @shape.add(%i[map array].include?(view.type) ? view : view.value)
       end
 
-      # Returns true if it knows no message.
+      # Returns true if no message was added.
       def empty?
         @empty
       end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# An io that yields what is written to it, some at a time.
+# An io that collects what is written to it, and yields it in pieces.
 module Manypack
   module Terminal
     class Pieces

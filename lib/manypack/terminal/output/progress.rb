@@ -44,7 +44,7 @@ module Manypack
       def initialize(file, name)
         @total = file.stat.size
         @name = name
-        # Its own IO, because asking the file itself for its position would drop what it has read ahead.
+        # A separate IO, because asking the file for its position would drop the bytes that it has read ahead.
         @position = IO.for_fd(file.fileno, "rb", autoclose: false)
         @lock = Mutex.new
         @ended = ConditionVariable.new
@@ -79,7 +79,7 @@ module Manypack
           end
         end
       rescue LoadError, SystemCallError, IOError
-        nil # there is no bar without the gem or the file
+        nil # without the gem or the file, there is no bar
       end
 
       def pause(seconds)

@@ -7,7 +7,7 @@ module Manypack
     class Rows
       SEPARATORS = {"csv" => ",", "tsv" => "\t"}.freeze
 
-      # Reads the arrays around what was found, and the maps with paths.
+      # The options for reading found values inside the arrays and maps that group them.
       GROUPS = OPTIONS.merge(max_depth: OPTIONS[:max_depth] + 2).freeze
       STRICT = Codec.new(**GROUPS, duplicate_keys: :error)
       private_constant :GROUPS, :STRICT
@@ -31,7 +31,7 @@ module Manypack
 
       # titles:: the names of the columns, if they are known
       # header:: true to write them first
-      # visible:: true for a terminal, which would obey what is in a text
+      # visible:: true to escape control characters, for a terminal
       def initialize(format, titles: nil, header: false, visible: false)
         @titles = titles
         @named = !titles.nil?
@@ -42,8 +42,8 @@ module Manypack
         @json = Printer.new("json")
       end
 
-      # Yields rows, some at a time, of the values that were found: packed arrays of those of each message, or of each
-      # row if the columns are known. Raises Misfit.
+      # Yields rows, some at a time. +packed+ has an array of the found values for each message, or for each row if the
+      # columns are known. Raises Misfit.
       def each_piece(packed, &block)
         pieces = Pieces.new(&block)
         Manypack.split(packed, max_depth: GROUPS[:max_depth]) do |group|
@@ -62,8 +62,8 @@ module Manypack
 
       private
 
-      # Of one message: each array is a row of its elements, each map a row of its values. Any other value is a cell of
-      # one row, and so are containers beside it.
+      # Makes the rows of one message: each array is a row of its elements, each map a row of its values. If any value
+      # is neither, all values are the cells of one row.
       def rows(values)
         rows = values.all? { |value| container?(value) } ? values.map { |value| cells(value) } : [values]
         raise Misfit, "no names for the header; name the columns: $[\"a\", \"b\"]" if @header && !@titles
@@ -75,7 +75,7 @@ module Manypack
         [Array, Hash, Twins::Elements, Twins::Pairs].include?(value.class)
       end
 
-      # Returns what is in a container.
+      # Returns the cells of a container.
       def cells(value)
         case value
         when Array then value
@@ -96,11 +96,11 @@ module Manypack
 
       def row(values)
         fields = values.map { |value| @csv ? quoted(value, shown(field(value))) : shown(escaped(field(value))) }
-        fields[0] = '""' if fields == [""] # a blank line would be no row
+        fields[0] = '""' if fields == [""] # a blank line would not count as a row
         fields.join(@separator) << "\n"
       end
 
-      # Containers, exts and bytes that are no text as JSON.
+      # Writes containers, exts and bytes that are no text as JSON.
       def field(value)
         case value
         when nil then ""
@@ -122,7 +122,7 @@ module Manypack
         @json.print(Twins.packed(value)).chomp
       end
 
-      # An empty text is in quotes: an empty field is nil.
+      # Puts empty text in quotes, because an empty field means nil.
       def quoted(value, text)
         value == "" || text.match?(QUOTED) ? %("#{text.gsub('"', '""')}") : text
       end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The value of a message whose maps have keys that are one key in a Hash: a key twice, or "a" as str and as bin. Nothing
-# of it is lost, and it is shown as Ruby would write it.
+# Values of messages with twins: keys of one map that would be the same key in a Hash, such as "a" as str and as bin, or
+# a key that comes twice. Keeps all pairs, and shows them as Ruby would.
 module Manypack
   module Terminal
     module Twins
@@ -30,7 +30,7 @@ module Manypack
       def value(bytes, strict, **options)
         strict.unpack(bytes)
       rescue MalformedFormatError
-        strict.with(duplicate_keys: :last).unpack(bytes) # raises for all that is wrong otherwise
+        strict.with(duplicate_keys: :last).unpack(bytes) # raises for any other error
         tree(View.new(bytes, **options))
       end
 

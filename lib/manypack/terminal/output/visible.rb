@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Text from a file, such as its name or a key, made safe for a terminal: what a reader would not see, or what a terminal
-# would obey, becomes an escape.
+# Text from a file, such as its name or a key, made safe for a terminal: characters that a reader would not see, or a
+# terminal would obey, become escapes.
 require_relative "../../base/hidden"
 
 module Manypack
@@ -16,12 +16,12 @@ module Manypack
         whole(text).gsub(HIDDEN) { |char| escape(char) }
       end
 
-      # Returns text of the program itself, whose lines are meant.
+      # Returns text of the program itself, which may have several lines.
       def lines(text)
         whole(text).gsub(HIDDEN) { |char| char == "\n" ? char : escape(char) }
       end
 
-      # As UTF-8; bytes that are none become escapes such as \xFF.
+      # Returns the text as UTF-8; invalid bytes become escapes such as \xFF.
       def whole(text)
         text.dup.force_encoding(Encoding::UTF_8).scrub do |bytes|
           bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join

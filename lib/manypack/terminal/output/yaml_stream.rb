@@ -23,7 +23,7 @@ module Manypack
       # Text that some reader of YAML takes for a number or a time: 52:54:00, 0o17, 1_000, 2026-13-45.
       NUMBER = /\A[-+]?\.?\d[\d_.:,+ tz-]*(?:e[-+]?\d+)?\z|\A[-+]?0[xob][\h_]+\z/i
 
-      # Writes marks as escapes. They are in double quotes.
+      # An io that writes marks as escapes. The text with them is in double quotes.
       Escaping = Struct.new(:io) do
         def write(text)
           io.write(text.dup.force_encoding(Encoding::UTF_8).gsub(MARKS) { |mark| Visible.escape(mark) })
@@ -39,8 +39,8 @@ module Manypack
         stream.finish
       end
 
-      # Puts a str in quotes that other readers of YAML, and FromYAML, take for a number, and one with marks.
-      def visit_String(text) # rubocop:disable Naming/MethodName -- the name is of Psych
+      # Puts a str in quotes if it has marks, or if FromYAML or other readers of YAML would take it for a number.
+      def visit_String(text) # rubocop:disable Naming/MethodName -- the name is Psych's
         number = text.match?(NUMBER)
         return super unless number || text.match?(MARKS)
 
