@@ -76,6 +76,15 @@ class FloorsTest < Minitest::Test
     [SOURCES, CORE_SOURCES].each { |sources| assert_declared_at_home(sources) }
   end
 
+  # Whoever looks for a function finds one.
+  def test_the_name_of_a_function_stands_in_one_file
+    named = SOURCES.flat_map do |file, paths|
+      paths.flat_map { |path| File.read(path, encoding: "UTF-8").scan(/^([a-z]\w*)\(.*\)\n\{/).flatten }.uniq.map { |name| [name, file] }
+    end
+    assert_operator named.size, :>, 1_500
+    assert_empty named.group_by(&:first).select { |_, files| files.size > 1 }
+  end
+
   def test_init_names_every_file_that_has_something_to_set_up
     PATHS.each do |path|
       File.read(path, encoding: "UTF-8").scan(/^(Init_\w+)\(void\)$/) { |(name)| assert_includes INIT, name }

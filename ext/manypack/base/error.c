@@ -451,7 +451,7 @@ unfrozen(VALUE error)
 
 /* The message, in an ASCII-compatible encoding. */
 static VALUE
-message_of(VALUE error)
+error_message(VALUE error)
 {
     VALUE message = rb_obj_as_string(error);
 
@@ -463,7 +463,7 @@ message_of(VALUE error)
 static VALUE
 message_with_ext(VALUE error, int type, size_t offset)
 {
-    VALUE message = message_of(error);
+    VALUE message = error_message(error);
 
     return NIL_P(rb_attr_get(error, id_offset))
         ? rb_sprintf("%" PRIsVALUE ", at byte %" PRIuSIZE, message, offset)
@@ -543,7 +543,7 @@ record_error_anew(VALUE error, VALUE words)
 static VALUE
 in_stream(VALUE error, size_t start)
 {
-    VALUE offset = rb_attr_get(error, id_offset), message = message_of(error), words, copy;
+    VALUE offset = rb_attr_get(error, id_offset), message = error_message(error), words, copy;
     size_t in_all = start + (NIL_P(offset) ? 0 : NUM2SIZET(offset));
 
     words = rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start);
@@ -656,7 +656,7 @@ words_with_path(VALUE message, VALUE old, VALUE path)
 
 /* Replaces the path of a DecodeError: a RecordError has it in @path, other errors in a hidden variable. */
 static void
-set_path(VALUE error, VALUE path)
+set_error_path(VALUE error, VALUE path)
 {
     bool record = RTEST(rb_ivar_defined(error, id_record_path));
 
@@ -672,7 +672,7 @@ mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem)
     VALUE copy = rb_funcall(unfrozen(error), rb_intern("exception"), 1, words);
 
     rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
-    if (mp_decode_error_p(copy)) set_path(copy, path);
+    if (mp_decode_error_p(copy)) set_error_path(copy, path);
     mp_raise_pack_error(copy, words, path, of_gem);
 }
 
@@ -707,7 +707,7 @@ pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)
         if (!mp_decode_error_p(error)) rb_jump_tag(state);
         path = rb_funcall(error, rb_intern("path"), 0);
     }
-    mp_raise_pack_error(error, message_of(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path,
+    mp_raise_pack_error(error, error_message(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path,
                         mp_receiver_of_gem_p());
 }
 

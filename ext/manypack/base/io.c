@@ -102,7 +102,7 @@ at_end(VALUE arg, VALUE error)
 
 /* Converts the io's answer to a String. */
 static VALUE
-string_of(const io_read *read, VALUE answer)
+answer_string(const io_read *read, VALUE answer)
 {
     VALUE bytes;
 
@@ -125,7 +125,7 @@ mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into, mp
     if (way == MP_BY_STRING_IO) bytes = call_read((VALUE)&read);
     else bytes = rb_rescue2(call_read, (VALUE)&read, at_end, (VALUE)end, rb_eEOFError, (VALUE)0);
     if (NIL_P(bytes)) return Qnil;
-    bytes = string_of(&read, bytes);
+    bytes = answer_string(&read, bytes);
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 

@@ -248,7 +248,7 @@ strict_of(VALUE value, size_t row)
 
 /* The same, with :first as a third value. Only MP_LOOKS takes it: unpacking keeps the last of equal keys. */
 static uint64_t
-keys_of(VALUE value, size_t row, int api)
+keys_value(VALUE value, size_t row, int api)
 {
     if (value != sym_first) return strict_of(value, row) ? KEYS_ERROR : KEYS_LAST;
     if (api & MP_LOOKS) return KEYS_FIRST;
@@ -297,7 +297,7 @@ called_of(VALUE value, const char *option)
 }
 
 static uint64_t
-value_of(VALUE value, size_t row, int api)
+option_value(VALUE value, size_t row, int api)
 {
     switch (rows[row].kind) {
       case DEPTH: return depth_of(value, rows[row].name);
@@ -305,7 +305,7 @@ value_of(VALUE value, size_t row, int api)
       case SIZE: return mp_size(value, rows[row].name);
       case LARGE: return mp_large(value, rows[row].name);
       case STRICTNESS: return strict_of(value, row);
-      case KEYS: return keys_of(value, row, api);
+      case KEYS: return keys_value(value, row, api);
       case BYTES_AS: return bytes_as_of(value, row);
       default: return flag_of(value, row, api);
     }
@@ -376,7 +376,7 @@ read_option(VALUE key, VALUE value, VALUE arg)
     } else {
         if (NIL_P(value) && rows[row].kind != JSON_FLAG) return ST_CONTINUE;
         if (rows[row].kind == CALLED) r->called = called_of(value, rows[row].name);
-        else field_set(r->options, &rows[row], value_of(value, row, r->api));
+        else field_set(r->options, &rows[row], option_value(value, row, r->api));
         r->limits = true;
     }
     r->options->explicit |= 1u << row;
@@ -492,7 +492,7 @@ mp_buffer_options_default_p(VALUE hash)
 /* --- shown ------------------------------------------------------------------------------------------ */
 
 static VALUE
-shown(const mp_options *options, size_t row)
+option_shown(const mp_options *options, size_t row)
 {
     uint64_t value = field_get(options, &rows[row]);
 
@@ -516,7 +516,7 @@ mp_options_said(const mp_options *options, VALUE called)
 
     for (row = 0; row < CODEC_ROWS; row++) {
         if (!(copy.explicit >> row & 1)) continue;
-        rb_hash_aset(said, names[row], rows[row].kind == CALLED ? called : shown(&copy, row));
+        rb_hash_aset(said, names[row], rows[row].kind == CALLED ? called : option_shown(&copy, row));
     }
     return said;
 }

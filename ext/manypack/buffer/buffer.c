@@ -168,7 +168,7 @@ scan_read(int argc, const VALUE *argv)
 
 /* Removes the first n bytes and returns them, in the caller's String if there is one. */
 static VALUE
-take(VALUE self, size_t n, const read_arguments *arguments)
+take_bytes(VALUE self, size_t n, const read_arguments *arguments)
 {
     VALUE bytes = mp_bytes_to_s(self, &mp_buffer_get(self)->bytes, n), into = arguments->into;
 
@@ -198,7 +198,7 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
     VALUE eof;
     size_t n = fill(self, arguments.n, &eof);
 
-    if (n || !arguments.n || (!arguments.limited && NIL_P(arguments.into))) return take(self, n, &arguments);
+    if (n || !arguments.n || (!arguments.limited && NIL_P(arguments.into))) return take_bytes(self, n, &arguments);
     if (!NIL_P(arguments.into)) rb_str_resize(arguments.into, 0);
     mp_buffer_before_removal(self, 0);
     return Qnil;
@@ -219,7 +219,7 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
     size_t n = fill(self, arguments.n, &eof);
 
     if (n < arguments.n && arguments.limited) raise_end(eof);
-    return take(self, n, &arguments);
+    return take_bytes(self, n, &arguments);
 }
 
 /*

@@ -139,7 +139,7 @@ mp_buffer_allocate(VALUE klass)
 }
 
 static uint32_t
-size_of(size_t size)
+bounded_size(size_t size)
 {
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
@@ -174,9 +174,9 @@ mp_buffer_init(VALUE self, VALUE io, VALUE options)
 
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
-    buffer->io_buffer_size = size_of(sizes.io_buffer_size);
-    buffer->read_reference_threshold = size_of(sizes.read_reference_threshold);
-    buffer->write_reference_threshold = size_of(sizes.write_reference_threshold);
+    buffer->io_buffer_size = bounded_size(sizes.io_buffer_size);
+    buffer->read_reference_threshold = bounded_size(sizes.read_reference_threshold);
+    buffer->write_reference_threshold = bounded_size(sizes.write_reference_threshold);
     set_io(self, io, way);
 }
 

@@ -65,7 +65,7 @@ free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home
 
 /* Doubles the table, or gives it its first memory. Forgets entries that find no free way in the new one. */
 static void
-grow(mp_cache_table *table, const mp_cache_layout *layout)
+grow_table(mp_cache_table *table, const mp_cache_layout *layout)
 {
     unsigned bits = memoryless_p(table) ? layout->first_bits : bits_of(table) + 1;
     mp_cache_table grown = {.shift = (uint8_t)(64 - bits), .kept = table->kept};
@@ -92,7 +92,7 @@ mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const 
     size_t home;
     void *place;
 
-    if (memoryless_p(table) || (crowded && bits_of(table) < layout->max_bits)) grow(table, layout);
+    if (memoryless_p(table) || (crowded && bits_of(table) < layout->max_bits)) grow_table(table, layout);
     home = layout->home(table, entry);
     place = free_way(table, layout, home);
     if (!place) {

@@ -6,7 +6,7 @@ enum { PATHS_MAX = 64, TEXT_MAX = 256 };
 
 /* False for a String whose class may have methods of its own. */
 static bool
-plain_p(VALUE text)
+plain_string_p(VALUE text)
 {
     Check_Type(text, T_STRING);
     return RBASIC_CLASS(text) == rb_cString && RSTRING_LEN(text) <= TEXT_MAX;
@@ -16,7 +16,7 @@ plain_p(VALUE text)
 static VALUE
 rb_internal_parsed_path(VALUE self, VALUE text)
 {
-    VALUE paths = plain_p(text) ? mp_ractor_seldom()->paths : 0;
+    VALUE paths = plain_string_p(text) ? mp_ractor_seldom()->paths : 0;
 
     return paths ? rb_hash_lookup(paths, text) : Qnil;
 }
@@ -27,7 +27,7 @@ rb_internal_keep_parsed_path(VALUE self, VALUE text, VALUE path)
 {
     mp_seldom *seldom;
 
-    if (!plain_p(text)) return path;
+    if (!plain_string_p(text)) return path;
     seldom = mp_ractor_seldom();
     if (!seldom->paths) seldom->paths = rb_obj_hide(rb_hash_new());
     if (RHASH_SIZE(seldom->paths) >= PATHS_MAX) rb_hash_clear(seldom->paths);

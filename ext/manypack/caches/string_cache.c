@@ -49,7 +49,7 @@ mp_string_cache_memsize(const mp_cache_table *cache)
 
 /* A Symbol that can be collected: rb_intern and the like would keep a stranger's keys forever. */
 static VALUE
-symbol_new(const uint8_t *p, size_t len)
+collectable_symbol(const uint8_t *p, size_t len)
 {
     VALUE symbol;
 
@@ -77,7 +77,7 @@ string_new(const uint8_t *p, size_t len, mp_string_kind kind)
 static VALUE
 object_new(const uint8_t *p, size_t len, mp_string_kind kind)
 {
-    return kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len, kind);
+    return kind == MP_KEY_SYMBOL ? collectable_symbol(p, len) : string_new(p, len, kind);
 }
 
 /* --- the search --------------------------------------------------------------------------------------- */

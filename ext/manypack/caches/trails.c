@@ -47,7 +47,7 @@ mp_trails_memsize(const mp_trails *trails)
 }
 
 static bool
-grow(mp_tape *tape)
+grow_trail(mp_tape *tape)
 {
     walk *w = (walk *)(void *)tape;
     uint32_t before = tape->capacity, capacity = before ? before * 2 : MP_ROUTE_HEAD;
@@ -72,7 +72,7 @@ start_anew(walk *w, const uint8_t *message, size_t offset)
     mp_trail_init(&w->trail, message, offset);
     w->trail.tape.entries = before.trail.tape.entries;
     w->trail.tape.capacity = before.trail.tape.capacity;
-    w->trail.tape.grow = grow;
+    w->trail.tape.grow = grow_trail;
     w->trail.marks = before.trail.marks;
     if (w->trail.marks) MEMZERO(w->trail.marks, mp_trail_mark, w->trail.tape.capacity);
     return mp_trail_walk(&w->trail);

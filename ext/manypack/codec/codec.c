@@ -164,7 +164,7 @@ mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
 
 /* The write barrier for types that were copied into the struct. */
 static void
-written(VALUE self)
+types_written(VALUE self)
 {
     const mp_types *types = codec_get(self)->types;
     size_t i;
@@ -212,7 +212,7 @@ own_types(VALUE self)
     object->types = mp_types_new();
     object->owner = 0;
     mp_types_copy(object->types, shared);
-    written(self);
+    types_written(self);
     RB_GC_GUARD(owner);
     return object->types;
 }
@@ -372,13 +372,13 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
         type.handler = mp_handler_init(packer, Qundef);
         type.timestamp = packer == time_packer;
         mp_types_add_packer(types, type);
-        written(self);
+        types_written(self);
     }
     if (!NIL_P(unpacker)) {
         type.handler = mp_handler_init(unpacker, klass);
         type.timestamp = unpacker == time_unpacker;
         mp_types_add_unpacker(types, type);
-        written(self);
+        types_written(self);
     }
     return codec_seal(self);
 }

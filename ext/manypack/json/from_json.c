@@ -12,7 +12,7 @@ static ID id_from_json;
 
 /* Sets up a packer for n bytes that do not change. Uses known if the text is long enough. */
 static void
-packer_init(mp_json_packer *t, const mp_codec *codec, const uint8_t *start, size_t n, mp_known_keys *known)
+text_packer_init(mp_json_packer *t, const mp_codec *codec, const uint8_t *start, size_t n, mp_known_keys *known)
 {
     const mp_options *options = &codec->options;
 
@@ -82,7 +82,7 @@ packed_text(const uint8_t *start, size_t n, size_t zeros, const mp_codec *codec)
     }
     if (MP_UNLIKELY(n >= UINT32_MAX)) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
     known.decoded.string = 0;
-    packer_init(&t, codec, start, n, &known);
+    text_packer_init(&t, codec, start, n, &known);
     t.c.readable += zeros;
     if (!mp_json_pack(&t, mp_json_space(&t.c, t.start), true)) mp_json_raise(&t, origin);
     packed = mp_window_result(&t.out);
@@ -117,7 +117,7 @@ from_json(VALUE text, const mp_codec *codec)
 
 /* Writes packed bytes to an io. A Packer gets its own from lib/manypack/json.rb. */
 static VALUE
-written(VALUE packed, VALUE out)
+written_to(VALUE packed, VALUE out)
 {
     if (NIL_P(out)) return packed;
     mp_check_sink(out, MP_OWN);
@@ -139,7 +139,7 @@ from_json_with(int argc, const VALUE *argv, VALUE codec_object, int api)
         codec_object = mp_codec_with_options(codec_object, options, api | MP_FROM_JSON);
         return rb_funcall(mp_mArguments, id_from_json, 3, codec_object, source, out);
     }
-    return written(from_json(text, &codec), out);
+    return written_to(from_json(text, &codec), out);
 }
 
 /*
@@ -353,7 +353,7 @@ rb_internal_json_texts(VALUE self, VALUE codec_object, VALUE bytes, VALUE lines,
     bytes = rb_str_new_frozen(bytes);
     if ((size_t)RSTRING_LEN(bytes) >= UINT32_MAX) rb_raise(rb_eRangeError, "a JSON text may have up to 4 GB");
     known.decoded.string = 0;
-    packer_init(&run.t, codec, (const uint8_t *)RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), &known);
+    text_packer_init(&run.t, codec, (const uint8_t *)RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), &known);
     run.origin = (mp_json_origin){
         .offset = NUM2SIZET(rb_ary_entry(origin, 0)), .line = NUM2SIZET(rb_ary_entry(origin, 1)),
         .column = NUM2SIZET(rb_ary_entry(origin, 2)), .texts = NUM2SIZET(rb_ary_entry(origin, 3)), .stream = true,
@@ -406,7 +406,7 @@ rb_internal_write_all(VALUE self, VALUE io, VALUE packed)
 {
     StringValue(packed);
     mp_need_sink(io, MP_OWN);
-    return written(packed, io);
+    return written_to(packed, io);
 }
 
 /* The states of a search for the end of a text. */

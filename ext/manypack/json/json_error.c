@@ -33,7 +33,7 @@ mp_json_append_whole(VALUE words, const mp_json_origin *origin)
 
 /* The text at p, up to white space, as String#inspect shows it. */
 static VALUE
-shown(const mp_json_packer *t, const uint8_t *p)
+shown_input(const mp_json_packer *t, const uint8_t *p)
 {
     const uint8_t *end = t->c.end - p > SHOWN ? p + SHOWN : t->c.end, *stop = p;
     VALUE text, scrubbed;
@@ -91,7 +91,7 @@ exceeded_by(const mp_json_packer *t)
 }
 
 static VALUE
-words_of(const mp_json_packer *t)
+fault_words(const mp_json_packer *t)
 {
     const uint8_t *at = t->c.at;
 
@@ -100,7 +100,7 @@ words_of(const mp_json_packer *t)
       case MP_JSON_CONTROL:
         return rb_enc_sprintf(mp_utf8, "a string has the control character \\u%04x, which must be escaped", *at);
       case MP_JSON_ESCAPE:
-        return rb_enc_sprintf(mp_utf8, "there is no escape such as %" PRIsVALUE, shown(t, at));
+        return rb_enc_sprintf(mp_utf8, "there is no escape such as %" PRIsVALUE, shown_input(t, at));
       case MP_JSON_SURROGATE: return rb_utf8_str_new_cstr("half of a pair of surrogates");
       case MP_JSON_NUMBER:
         return rb_enc_sprintf(mp_utf8, "no number starts with a zero and another digit, as %" PRIsVALUE " does",
@@ -121,7 +121,7 @@ words_of(const mp_json_packer *t)
         return rb_enc_sprintf(mp_utf8, "%s is %" PRIu64 ", but %s", by.option, by.allowed, by.what);
       }
       default:
-        return rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, t->c.expected, shown(t, at));
+        return rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, t->c.expected, shown_input(t, at));
     }
 }
 
@@ -130,7 +130,7 @@ mp_json_raise(mp_json_packer *t, mp_json_origin origin)
 {
     bool limit = t->c.fault == MP_JSON_LIMIT;
     VALUE klass = t->c.fault == MP_JSON_DEPTH ? eStackError : limit ? eLimitError : eJSONError;
-    VALUE words = words_of(t), path = mp_json_path(t), error;
+    VALUE words = fault_words(t), path = mp_json_path(t), error;
     mp_json_origin at = origin;
 
     mp_json_pass(&at, t->start, t->c.at);

@@ -15,7 +15,7 @@ mp_known_keys_init(mp_known_keys *known, const uint8_t *text)
 }
 
 static const uint8_t *
-text_of(const mp_known_keys *known, const mp_known_key *key)
+known_text(const mp_known_keys *known, const mp_known_key *key)
 {
     return (key->decoded ? known->decoded.out.start : known->text) + key->text;
 }
@@ -51,7 +51,7 @@ mp_known_key_find(mp_known_keys *known, unsigned depth, const uint8_t *bytes, si
             if (known->count == MP_KNOWN_KEYS) return 0;
             return *slot = add(known, depth, bytes, n, in_text);
         }
-        if (key->n == n && key->depth == depth && !memcmp(text_of(known, key), bytes, n)) return *slot;
+        if (key->n == n && key->depth == depth && !memcmp(known_text(known, key), bytes, n)) return *slot;
     }
     return 0;
 }

@@ -12,7 +12,7 @@ compare_bytes(const uint8_t *bytes, const mp_json_noted_key *a, const mp_json_no
 
 /* Orders keys by hash, then bytes; equal ones by place. */
 static int
-compare_keys(const void *one, const void *other, void *bytes)
+compare_noted(const void *one, const void *other, void *bytes)
 {
     const mp_json_noted_key *a = one, *b = other;
     int order;
@@ -63,7 +63,7 @@ first_repeated(mp_json_noted_key *keys, size_t n, const uint8_t *bytes)
 {
     size_t at = SIZE_MAX;
 
-    ruby_qsort(keys, n, sizeof(*keys), compare_keys, (void *)(uintptr_t)bytes);
+    ruby_qsort(keys, n, sizeof(*keys), compare_noted, (void *)(uintptr_t)bytes);
     for (size_t i = 1; i < n; i++) {
         if (keys[i].hash != keys[i - 1].hash || keys[i].at >= at) continue;
         if (!compare_bytes(bytes, &keys[i], &keys[i - 1])) at = keys[i].at;

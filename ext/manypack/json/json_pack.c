@@ -14,13 +14,13 @@ top(const mp_json_packer *t)
 }
 
 MP_INLINE uint8_t *
-room(mp_json_packer *t, size_t n)
+output_room(mp_json_packer *t, size_t n)
 {
     return mp_out_reserve(&t->out.out, n);
 }
 
 MP_INLINE void
-commit(mp_json_packer *t, uint8_t *to)
+commit_bytes(mp_json_packer *t, uint8_t *to)
 {
     mp_out_commit(&t->out.out, to);
 }
@@ -59,20 +59,20 @@ count_element(mp_json_packer *t, const mp_json_frame *container, const uint8_t *
 static const uint8_t *
 write_escaped(mp_json_packer *t, mp_json_string *string)
 {
-    uint8_t *to = room(t, MP_HEAD_MAX + string->n), *text = to + MP_HEAD_MAX;
+    uint8_t *to = output_room(t, MP_HEAD_MAX + string->n), *text = to + MP_HEAD_MAX;
     size_t n;
 
     if (!mp_json_unescape(&t->c, string, text, &n)) return NULL;
     to = mp_put_str_head(to, (uint32_t)n, t->compatible);
     memmove(to, text, n);
-    commit(t, to + n);
+    commit_bytes(t, to + n);
     string->n = n;
     return to;
 }
 
 /* Packs the string at p, which is after the quote. Sets *string to it, and *text to its text in the output. */
 static const uint8_t *
-write_string(mp_json_packer *t, const uint8_t *p, mp_json_string *string, const uint8_t **text)
+pack_string(mp_json_packer *t, const uint8_t *p, mp_json_string *string, const uint8_t **text)
 {
     const uint8_t *after = mp_json_read_string(&t->c, p, string);
     size_t before = size(t);
@@ -83,13 +83,13 @@ write_string(mp_json_packer *t, const uint8_t *p, mp_json_string *string, const 
         *text = write_escaped(t, string);
         if (!*text) return NULL;
     } else {
-        to = mp_put_str_head(room(t, MP_HEAD_MAX + string->n), (uint32_t)string->n, t->compatible);
+        to = mp_put_str_head(output_room(t, MP_HEAD_MAX + string->n), (uint32_t)string->n, t->compatible);
         mp_copy(to, string->text, string->n);
-        commit(t, to + string->n);
+        commit_bytes(t, to + string->n);
         *text = to;
     }
     if (MP_UNLIKELY(t->limited) && string->n > t->codec->options.limits.string) {
-        commit(t, t->out.out.start + before);
+        commit_bytes(t, t->out.out.start + before);
         return fail_limit(t, MP_E_MAX_STRING, p - 1);
     }
     return after;
@@ -101,7 +101,7 @@ put_any_string(mp_json_packer *t, const uint8_t *p)
     mp_json_string string;
     const uint8_t *text;
 
-    return write_string(t, p, &string, &text);
+    return pack_string(t, p, &string, &text);
 }
 
 /* Fast path (middle/from_json tweets): copies a string of ASCII with fewer than 32 bytes while it looks for the end. */
@@ -114,7 +114,7 @@ put_string(mp_json_packer *t, const uint8_t *p)
     uint8_t *to;
 
     if (!MP_HAS_BLOCKS || t->c.readable - p < 32 || MP_UNLIKELY(t->limited)) return put_any_string(t, p);
-    to = room(t, 33);
+    to = output_room(t, 33);
     block = mp_block_load(p);
     mp_block_store(to + 1, block);
     special = mp_block_special(block);
@@ -133,7 +133,7 @@ put_string(mp_json_packer *t, const uint8_t *p)
     }
     if (high || p[n] != '"') return put_any_string(t, p);
     *to = (uint8_t)(0xa0 | n);
-    commit(t, to + 1 + n);
+    commit_bytes(t, to + 1 + n);
     return p + n + 1;
 }
 
@@ -156,7 +156,7 @@ new_key_p(mp_json_packer *t, mp_json_frame *map, size_t from, const mp_json_stri
         return true;
     }
     if (from == t->twice) return false;
-    room(t, sizeof(uint64_t)); /* readable, for the hash */
+    output_room(t, sizeof(uint64_t)); /* readable, for the hash */
     mp_json_noted_note(&t->noted, from, size(t) - from, mp_noted_key_hash(t->out.out.pos - string->n, string->n));
     return true;
 }
@@ -172,7 +172,7 @@ put_other_key(mp_json_packer *t, const uint8_t *p)
     if (p == t->c.end || *p != '"') {
         return mp_json_expected(&t->c, map->n == 1 ? "a key in quotes or }" : "a key in quotes", p);
     }
-    after = write_string(t, p + 1, &string, &text);
+    after = pack_string(t, p + 1, &string, &text);
     if (!after) return NULL;
     if (string.n && *text == '$') t->odd = true;
     if (new_key_p(t, map, from, &string, text)) return after;
@@ -192,9 +192,9 @@ put_known_key(mp_json_packer *t, const uint8_t *p)
     next = mp_known_key_next(t->known, t->depth - 1, map->key, map->map, p);
     if (!next) return NULL;
     key = &t->known->keys[next];
-    to = mp_put_str_head(room(t, MP_HEAD_MAX + MP_KNOWN_SIZE), key->n, t->compatible);
+    to = mp_put_str_head(output_room(t, MP_HEAD_MAX + MP_KNOWN_SIZE), key->n, t->compatible);
     mp_copy(to, p + 1, key->n);
-    commit(t, to + key->n);
+    commit_bytes(t, to + key->n);
     mp_known_key_came(t->known, t->depth - 1, map->key, next, map->map);
     map->key = next;
     return p + key->n + 2;
@@ -224,7 +224,7 @@ keep_last(mp_json_packer *t)
 
     packed = rb_funcall(mp_mArguments, rb_intern("with_last_keys"), 3, packed, UINT2NUM(t->max_depth),
                         t->compatible ? Qtrue : Qfalse);
-    commit(t, t->out.out.start + t->before);
+    commit_bytes(t, t->out.out.start + t->before);
     mp_out_write(&t->out.out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
     RB_GC_GUARD(packed);
 }
@@ -245,7 +245,7 @@ forget_keys(mp_json_packer *t, const mp_json_frame *map)
 
 /* Opens a container, which is not empty. Its bracket is at `at`. */
 static bool
-open_container(mp_json_packer *t, bool map, const uint8_t *at)
+start_container(mp_json_packer *t, bool map, const uint8_t *at)
 {
     mp_json_frame *inner;
 
@@ -262,7 +262,7 @@ open_container(mp_json_packer *t, bool map, const uint8_t *at)
         .noted = (uint32_t)mp_json_noted_count(&t->noted),
     };
     mp_out_commit(&t->frames.out, (uint8_t *)(inner + 1));
-    commit(t, room(t, MP_HEAD_MAX) + 1);
+    commit_bytes(t, output_room(t, MP_HEAD_MAX) + 1);
     return !t->limited || count_element(t, inner, at);
 }
 
@@ -279,16 +279,16 @@ put_container_head(mp_json_packer *t, const mp_json_frame *container)
     }
     to = container->map ? mp_put_map_head(head, container->n) : mp_put_array_head(head, container->n);
     bytes = (size_t)(to - head);
-    room(t, MP_HEAD_MAX);
+    output_room(t, MP_HEAD_MAX);
     to = t->out.out.start + container->head;
     memmove(to + bytes, to + 1, elements);
     memcpy(to, head, bytes);
-    commit(t, to + bytes + elements);
+    commit_bytes(t, to + bytes + elements);
 }
 
 /* Closes the innermost container, whose bracket is before p. */
 static const uint8_t *
-close_container(mp_json_packer *t, const uint8_t *p)
+end_container(mp_json_packer *t, const uint8_t *p)
 {
     mp_json_frame *inner = top(t);
 
@@ -304,12 +304,12 @@ close_container(mp_json_packer *t, const uint8_t *p)
 MP_INLINE void
 put_number(mp_json_packer *t, const mp_json_number *number)
 {
-    uint8_t *to = room(t, MP_HEAD_MAX);
+    uint8_t *to = output_room(t, MP_HEAD_MAX);
 
     if (number->kind == MP_JSON_REAL) to = mp_put_float64(to, number->real);
     else if (number->kind == MP_JSON_UINT) to = mp_put_uint(to, number->magnitude);
     else to = mp_put_sint(to, (int64_t)(0 - number->magnitude));
-    commit(t, to);
+    commit_bytes(t, to);
 }
 
 /* Packs an Integer of more than 64 bits, if it has an ext type. */
@@ -365,7 +365,7 @@ MP_INLINE const uint8_t *
 put_word(mp_json_packer *t, const char *word, size_t n, uint8_t head, const uint8_t *p)
 {
     p = mp_json_read_word(&t->c, word, n, p);
-    if (p) commit(t, mp_put_byte(room(t, MP_HEAD_MAX), head));
+    if (p) commit_bytes(t, mp_put_byte(output_room(t, MP_HEAD_MAX), head));
     return p;
 }
 
@@ -392,10 +392,10 @@ begin_container(mp_json_packer *t, const uint8_t *p, bool *empty)
 
     *empty = first < t->c.end && *first == (map ? '}' : ']');
     if (*empty) {
-        commit(t, mp_put_byte(room(t, MP_HEAD_MAX), map ? 0x80 : 0x90));
+        commit_bytes(t, mp_put_byte(output_room(t, MP_HEAD_MAX), map ? 0x80 : 0x90));
         return first + 1;
     }
-    if (!open_container(t, map, p)) return NULL;
+    if (!start_container(t, map, p)) return NULL;
     return map ? put_key(t, first) : first;
 }
 
@@ -417,7 +417,7 @@ pass_ends(mp_json_packer *t, const uint8_t *p, bool *done)
         if (p == t->c.end || *p != (map ? '}' : ']')) {
             return mp_json_expected(&t->c, map ? "a comma or }" : "a comma or ]", p);
         }
-        p = close_container(t, p + 1);
+        p = end_container(t, p + 1);
         if (!p) return NULL;
     }
     *done = true;
@@ -444,7 +444,7 @@ pack_text(mp_json_packer *t, const uint8_t *p)
 }
 
 static void
-restart(mp_json_packer *t)
+restart_packing(mp_json_packer *t)
 {
     t->depth = 0;
     t->objects = 1;
@@ -463,9 +463,9 @@ read_again(mp_json_packer *t, const uint8_t *p)
 {
     t->known = NULL;
     t->twice = 0;
-    restart(t);
+    restart_packing(t);
     pack_text(t, p);
-    restart(t);
+    restart_packing(t);
     return pack_text(t, p);
 }
 
@@ -476,7 +476,7 @@ mp_json_pack(mp_json_packer *t, const uint8_t *p, bool whole)
 
     t->before = size(t);
     t->twice = 0;
-    restart(t);
+    restart_packing(t);
     after = pack_text(t, p);
     if (!after && t->twice) after = read_again(t, p);
     if (after && MP_UNLIKELY(t->repeated)) keep_last(t);
@@ -492,7 +492,7 @@ mp_json_path(mp_json_packer *t)
     VALUE packed;
 
     if (!t->depth) return rb_utf8_str_new_cstr("$");
-    if (t->pending) commit(t, mp_put_byte(room(t, MP_HEAD_MAX), 0xc0));
+    if (t->pending) commit_bytes(t, mp_put_byte(output_room(t, MP_HEAD_MAX), 0xc0));
     place = t->pending ? size(t) - 1 : top(t)->head;
     while (t->depth) {
         mp_json_frame *inner = top(t);

@@ -47,7 +47,7 @@ walk_to(mp_json_places *places, size_t offset)
 }
 
 static void
-restart(mp_json_places *places)
+restart_places(mp_json_places *places)
 {
     places->found = places->origin;
     places->at = places->packed_at = 0;
@@ -57,12 +57,12 @@ bool
 mp_json_place(mp_json_places *places, size_t offset, mp_json_origin *place)
 {
     if (!places->searched) {
-        restart(places);
+        restart_places(places);
         places->unlike = !walk_to(places, (size_t)RSTRING_LEN(places->packed));
         places->searched = true;
     }
     if (places->unlike) return false;
-    if (offset < places->packed_at) restart(places);
+    if (offset < places->packed_at) restart_places(places);
     walk_to(places, offset);
     *place = places->found;
     RB_GC_GUARD(places->text);

@@ -65,7 +65,7 @@ mp_json_writer_for_terminal(mp_json_writer *w, const uint8_t *end)
 }
 
 MP_INLINE uint8_t *
-put(uint8_t *to, const char *text, size_t n)
+put_bytes(uint8_t *to, const char *text, size_t n)
 {
     memcpy(to, text, n);
     return to + n;
@@ -90,7 +90,7 @@ innermost(mp_json_writer *w)
 
 /* Calls a step that is too rare or too long for the loop. */
 MP_INLINE mp_status
-take(mp_json_writer *w, place *at, mp_status (*step)(mp_json_writer *w))
+take_rare(mp_json_writer *w, place *at, mp_status (*step)(mp_json_writer *w))
 {
     mp_status status;
 
@@ -109,13 +109,13 @@ write_float(mp_json_writer *w, double real)
 {
     if (MP_LIKELY(real - real == 0)) w->to = mp_put_double(w->to, real);
     else if (!w->nan) return MP_E_JSON;
-    else if (real != real) w->to = put(w->to, "NaN", 3);
-    else w->to = real > 0 ? put(w->to, "Infinity", 8) : put(w->to, "-Infinity", 9);
+    else if (real != real) w->to = put_bytes(w->to, "NaN", 3);
+    else w->to = real > 0 ? put_bytes(w->to, "Infinity", 8) : put_bytes(w->to, "-Infinity", 9);
     return MP_OK;
 }
 
 static mp_status
-write_bytes(mp_json_writer *w, mp_bytes_as as, const mp_head *head)
+write_bytes_as(mp_json_writer *w, mp_bytes_as as, const mp_head *head)
 {
     mp_out *out = &w->text.out;
 
@@ -174,7 +174,7 @@ write_named_ext(mp_json_writer *w, const mp_head *head)
     w->to = put_line(w, w->to, (size_t)w->depth + 1);
     status = write_string(w, name_of_ext(w->types, head->ext_type));
     if (MP_UNLIKELY(status != MP_OK)) return status;
-    w->to = put(w->to, ": ", 2) - !w->pretty;
+    w->to = put_bytes(w->to, ": ", 2) - !w->pretty;
     w->to = mp_json_put_base64(&w->style, &w->text.out, w->to, head->payload, head->n);
     w->to = put_line(w, w->to, w->depth);
     *w->to++ = '}';
@@ -188,7 +188,7 @@ write_ext(mp_json_writer *w, const mp_head *head)
     mp_status status;
 
     if (head->ext_type != MP_TIMESTAMP_TYPE || !w->timestamp) {
-        return w->ext == MP_BYTES_NAMED ? write_named_ext(w, head) : write_bytes(w, w->ext, head);
+        return w->ext == MP_BYTES_NAMED ? write_named_ext(w, head) : write_bytes_as(w, w->ext, head);
     }
     status = mp_timestamp_read(head->payload, head->n, &timestamp);
     if (status == MP_OK) status = mp_timestamp_check_range(timestamp);
@@ -208,16 +208,16 @@ write_scalar(mp_json_writer *w)
     if (MP_UNLIKELY(status != MP_OK)) return status;
     row = MP_WIRE[*w->p];
     switch (head.kind) {
-      case MP_NIL: w->to = put(w->to, "null", 4); break;
-      case MP_TRUE: w->to = put(w->to, "true", 4); break;
-      case MP_FALSE: w->to = put(w->to, "false", 5); break;
+      case MP_NIL: w->to = put_bytes(w->to, "null", 4); break;
+      case MP_TRUE: w->to = put_bytes(w->to, "true", 4); break;
+      case MP_FALSE: w->to = put_bytes(w->to, "false", 5); break;
       case MP_FIXINT:
       case MP_INT: w->to = mp_put_decimal_sint(w->to, mp_row_sint(w->p, row)); break;
       case MP_UINT: w->to = mp_put_decimal_uint(w->to, mp_row_uint(w->p, row)); break;
       case MP_FLOAT32:
       case MP_FLOAT64: status = write_float(w, mp_row_real(w->p, row)); break;
       case MP_STR: status = write_str(w, &head); break;
-      case MP_BIN: status = write_bytes(w, w->bin, &head); break;
+      case MP_BIN: status = write_bytes_as(w, w->bin, &head); break;
       default: status = write_ext(w, &head); break;
     }
     w->to = mp_json_room(&w->text.out, w->to, 0);
@@ -279,9 +279,9 @@ written_ahead_p(mp_json_writer *w, place *at)
         return true;
     }
     switch (*p) {
-      case 0xc0: at->to = put(at->to, "null", 4); break;
-      case 0xc2: at->to = put(at->to, "false", 5); break;
-      case 0xc3: at->to = put(at->to, "true", 4); break;
+      case 0xc0: at->to = put_bytes(at->to, "null", 4); break;
+      case 0xc2: at->to = put_bytes(at->to, "false", 5); break;
+      case 0xc3: at->to = put_bytes(at->to, "true", 4); break;
       case 0xcc: at->to = mp_put_decimal_uint(at->to, p[1]); break;
       case 0xcd: at->to = mp_put_decimal_uint(at->to, mp_load16(p + 1)); break;
       case 0xce: at->to = mp_put_decimal_uint(at->to, mp_load32(p + 1)); break;
@@ -392,7 +392,7 @@ MP_INLINE mp_status
 write_key(mp_json_writer *w, place *at)
 {
     if (!key_ahead_p(w, at)) {
-        mp_status status = take(w, at, write_any_key);
+        mp_status status = take_rare(w, at, write_any_key);
 
         w->at_key = status != MP_OK;
         if (w->at_key) return status;
@@ -405,7 +405,7 @@ write_key(mp_json_writer *w, place *at)
 
 /* Returns the key with an index in a map: the second of two equal keys. */
 static MP_NOINLINE const uint8_t *
-find_key(const mp_json_writer *w, const uint8_t *map, size_t index)
+key_at_index(const mp_json_writer *w, const uint8_t *map, size_t index)
 {
     uint64_t left[MP_DEFAULT_MAX_DEPTH];
     const uint8_t *p;
@@ -438,7 +438,7 @@ MP_INLINE mp_status
 open_container(mp_json_writer *w, place *at, const uint8_t *next, uint32_t n, bool map)
 {
     if (!n) {
-        at->to = put(at->to, map ? "{}," : "[],", 3);
+        at->to = put_bytes(at->to, map ? "{}," : "[],", 3);
         at->p = next;
         return MP_OK;
     }
@@ -460,7 +460,7 @@ close_container(mp_json_writer *w, place *at)
         size_t index;
 
         if (MP_UNLIKELY(mp_json_noted_forget(&w->keys, innermost(w)->keys, w->text.out.start, &index) != SIZE_MAX)) {
-            at->p = find_key(w, innermost(w)->head, index);
+            at->p = key_at_index(w, innermost(w)->head, index);
             return MP_E_DUPLICATE_KEY;
         }
     }
@@ -485,7 +485,7 @@ write_value(mp_json_writer *w, place *at)
         if (head.kind == MP_ARRAY || head.kind == MP_MAP) {
             return open_container(w, at, head.payload, head.n, head.kind == MP_MAP);
         }
-        status = take(w, at, write_scalar);
+        status = take_rare(w, at, write_scalar);
     }
     *at->to++ = ',';
     return status;

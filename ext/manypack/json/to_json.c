@@ -45,10 +45,10 @@ words_for(const mp_json_writer *w, const uint8_t *p)
                       rb_obj_as_string(DBL2NUM(mp_row_real(p, MP_WIRE[*p]))));
 }
 
-NORETURN(static void raise_refused(const mp_json_writer *w, mp_status status, mp_blame blame));
+NORETURN(static void raise_json_refused(const mp_json_writer *w, mp_status status, mp_blame blame));
 
 static void
-raise_refused(const mp_json_writer *w, mp_status status, mp_blame blame)
+raise_json_refused(const mp_json_writer *w, mp_status status, mp_blame blame)
 {
     if (status == MP_E_JSON) {
         mp_raise_not_in_json(words_for(w, blame.at), blame.origin + (size_t)(blame.at - blame.start), blame.message);
@@ -76,7 +76,7 @@ check_options(mp_slice slice, const mp_codec *codec)
 
 /* Writes a message whose bytes are at start; the slice says where they came from, for errors. */
 static void
-write_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice slice, const mp_codec *codec)
+write_packed_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice slice, const mp_codec *codec)
 {
     const uint8_t *p = start, *end = start + slice.size;
     mp_status status;
@@ -88,7 +88,7 @@ write_bytes(mp_json_writer *w, const uint8_t *start, size_t readable, mp_slice s
         mp_blame blame = mp_blame_of(start, p, end, 0);
 
         blame.message = (mp_message){.source = slice.source, .start = slice.offset};
-        raise_refused(w, status, blame);
+        raise_json_refused(w, status, blame);
     }
     if (MP_UNLIKELY(p != end)) mp_raise_extra_bytes((size_t)(end - p), (size_t)(p - start), slice.source);
 }
@@ -105,17 +105,17 @@ write_message(mp_json_writer *w, mp_slice slice, const mp_codec *codec)
     if (slice.size <= SHORT && !codec->options.limited && slice.size <= codec->options.max_bytes) {
         memcpy(copy, RSTRING_PTR(slice.source) + slice.offset, slice.size);
         memset(copy + slice.size, 0, MP_JSON_AHEAD);
-        write_bytes(w, copy, MP_JSON_AHEAD, slice, codec);
+        write_packed_bytes(w, copy, MP_JSON_AHEAD, slice, codec);
     } else {
         slice.source = rb_str_new_frozen(slice.source);
         check_options(slice, codec);
-        write_bytes(w, (const uint8_t *)RSTRING_PTR(slice.source) + slice.offset, 0, slice, codec);
+        write_packed_bytes(w, (const uint8_t *)RSTRING_PTR(slice.source) + slice.offset, 0, slice, codec);
     }
     RB_GC_GUARD(slice.source);
 }
 
 static VALUE
-text_of(mp_json_writer *w)
+json_string(mp_json_writer *w)
 {
     VALUE text = rb_enc_associate_index(mp_window_result(&w->text), mp_utf8_index);
 
@@ -133,10 +133,10 @@ slice_of(VALUE source)
     return (mp_slice){.source = source, .size = (size_t)RSTRING_LEN(source)};
 }
 
-NORETURN(static void raise_no_source(VALUE source));
+NORETURN(static void raise_no_bytes(VALUE source));
 
 static void
-raise_no_source(VALUE source)
+raise_no_bytes(VALUE source)
 {
     rb_raise(rb_eTypeError, "expected a String, a View or an IO, got %" PRIsVALUE "%s",
              NIL_P(source) ? rb_str_new_cstr("nil") : rb_obj_as_string(rb_obj_class(source)),
@@ -154,11 +154,11 @@ to_json(VALUE source, VALUE io, const mp_codec *codec)
             return rb_funcall(mp_mArguments, id_json_stream, 3, source, io, mp_codec_made_of(codec, 0));
         }
         string = rb_check_string_type(source);
-        if (NIL_P(string)) raise_no_source(source);
+        if (NIL_P(string)) raise_no_bytes(source);
     }
     if (!NIL_P(io)) mp_check_sink(io, MP_OWN);
     write_message(&w, slice_of(string), codec);
-    text = text_of(&w);
+    text = json_string(&w);
     RB_GC_GUARD(codec_object);
     if (NIL_P(io)) return text;
     mp_io_write_all(io, text, MP_OWN);

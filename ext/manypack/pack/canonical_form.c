@@ -96,11 +96,11 @@ raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason)
     mp_raise_encode_error(klass, words, path, false);
 }
 
-NORETURN(static void raise_refused(VALUE packed, outcome found));
+NORETURN(static void raise_not_canonical(VALUE packed, outcome found));
 
 /* Names the packed objects in the error, because the caller has never seen their bytes. */
 static void
-raise_refused(VALUE packed, outcome found)
+raise_not_canonical(VALUE packed, outcome found)
 {
     switch (found.status) {
       case MP_E_UTF8:
@@ -123,7 +123,7 @@ mp_canonical_packed(VALUE packed)
 
     if (mp_canonical_p(packed, 0, end, MP_MAX_MAX_DEPTH)) return packed;
     found = write_form(packed, 0, end, MP_MAX_MAX_DEPTH, &form);
-    if (found.status != MP_OK) raise_refused(packed, found);
+    if (found.status != MP_OK) raise_not_canonical(packed, found);
     rb_str_resize(packed, 0); /* frees its memory at once */
     return form;
 }

@@ -332,7 +332,7 @@ typedef struct {
 } hash_walk;
 
 static MP_NOINLINE void
-go_on(hash_walk *walk)
+continue_walk(hash_walk *walk)
 {
     mp_pairs_go_on(&walk->pairs);
     walk->p = walk->pairs.e->out.pos;
@@ -357,7 +357,7 @@ encode_pair(VALUE key, VALUE value, VALUE arg)
     mp_encoder *e = walk->pairs.e;
 
     walk->pairs.place.key = key;
-    if (MP_UNLIKELY(walk->pairs.left-- == 0)) go_on(walk);
+    if (MP_UNLIKELY(walk->pairs.left-- == 0)) continue_walk(walk);
     if (MP_UNLIKELY(!mp_plain_key_p(key))) return encode_rare_pair(walk, key, value);
     walk->p = encode_value(e, encode_value(e, walk->p, key), value);
     return ST_CONTINUE;

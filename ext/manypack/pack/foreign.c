@@ -375,7 +375,7 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 
 /* Calls a handler and converts its result to a String if possible. */
 static VALUE
-call_handler(VALUE arg)
+call_packer(VALUE arg)
 {
     const user_call *call = (const user_call *)arg;
     VALUE body = mp_handler_call(&call->type->handler, 1, &call->obj), string = rb_check_string_type(body);
@@ -387,7 +387,7 @@ static void
 encode_returned(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     user_call call = {.e = e, .obj = obj, .type = type};
-    VALUE body = mp_encoder_call_placed(e, call_handler, (VALUE)&call);
+    VALUE body = mp_encoder_call_placed(e, call_packer, (VALUE)&call);
 
     if (MP_UNLIKELY(!RB_TYPE_P(body, T_STRING))) {
         mp_encoder_raise(e, rb_eTypeError, NULL,

@@ -155,7 +155,7 @@ numbers_order(const mp_value *a, const mp_value *b)
 /* --- payloads --------------------------------------------------------------------------------------- */
 
 static bool
-text_p(const mp_value *value)
+value_text_p(const mp_value *value)
 {
     return value->kind == MP_VALUE_STR || value->kind == MP_VALUE_BIN;
 }
@@ -235,7 +235,7 @@ mp_order
 mp_value_order(mp_peek *peek, const mp_value *a, const mp_value *b, bool equality)
 {
     if (number_p(a) && number_p(b)) return numbers_order(a, b);
-    if (text_p(a) && text_p(b)) return texts_order(peek, a, b);
+    if (value_text_p(a) && value_text_p(b)) return texts_order(peek, a, b);
     if (a->kind == MP_VALUE_NOTHING || b->kind == MP_VALUE_NOTHING) return a->kind == b->kind ? MP_SAME : MP_APART;
     if (a->kind == MP_VALUE_OBJECT || b->kind == MP_VALUE_OBJECT) {
         return equality ? objects_order(peek, a, b) : MP_APART;

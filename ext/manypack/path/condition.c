@@ -325,7 +325,7 @@ quick_order(const mp_search *s, const mp_condition *condition)
 }
 
 static bool
-compare(mp_search *s, const mp_condition *condition, size_t at)
+compare_values(mp_search *s, const mp_condition *condition, size_t at)
 {
     static const uint8_t holds[] = {
         [MP_EQUAL] = MP_SAME, [MP_UNEQUAL] = MP_BELOW | MP_ABOVE | MP_APART,
@@ -368,7 +368,7 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
       case MP_EXISTS:
         return query_count(s, condition->query, at, MP_SINK_ANY, &first) > 0;
       case MP_COMPARE:
-        return compare(s, condition, at);
+        return compare_values(s, condition, at);
       case MP_CALL_MATCH:
       case MP_CALL_SEARCH:
         return match_p(s, condition, at);

@@ -171,7 +171,7 @@ value_by_object(descent *d, const mp_head *head, size_t at)
 }
 
 static void
-check_depth(const descent *d, size_t at, uint32_t depth)
+check_descent(const descent *d, size_t at, uint32_t depth)
 {
     mp_peek *peek = d->search->peek;
 
@@ -241,7 +241,7 @@ walk_container(descent *d, size_t at, const mp_way *up, uint32_t depth)
     size_t first;
     mp_head head;
 
-    check_depth(d, at, depth);
+    check_descent(d, at, depth);
     mp_peek_check(d->search->peek, mp_head_read(look->bytes + at, look->bytes + look->size, &head));
     first = (size_t)(head.payload - look->bytes);
     return walk_parts(d, &head, first, value_by_object(d, &head, at), up, depth + 1);

@@ -11,7 +11,7 @@ enum { FEW_KEYS = 4 };
 
 /* The number of segments in a path that do not take every value of a container. */
 static long
-keys_of(const mp_query *query)
+choosing_steps(const mp_query *query)
 {
     long i, count = 0;
 
@@ -94,7 +94,7 @@ rb_internal_search(VALUE self, VALUE view, VALUE steps, VALUE max_looks, VALUE n
 
     shared.max_looks = shared.looks;
     mp_program_init(&program, steps);
-    at = start_peek(&peek, view, program.descends, keys_of(&program.query));
+    at = start_peek(&peek, view, program.descends, choosing_steps(&program.query));
     search = mp_search_new(&peek, mp_view_root(view), at, &program, &shared);
     search.sink = sink;
     if (sink == MP_SINK_ARRAY) search.found = rb_ary_new();
@@ -136,7 +136,7 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
         looks = mp_large(rb_ary_entry(pair, 1), "max_looks");
         shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
         descends |= programs[i].descends;
-        keys = keys_of(&programs[i].query);
+        keys = choosing_steps(&programs[i].query);
         if (most_keys < keys) most_keys = keys;
         rb_ary_push(results, rb_ary_new());
     }

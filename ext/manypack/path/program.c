@@ -62,7 +62,7 @@ not_a_path(void)
 }
 
 static VALUE
-part(VALUE node, long i)
+node_part(VALUE node, long i)
 {
     if (!RB_TYPE_P(node, T_ARRAY) || i >= RARRAY_LEN(node)) not_a_path();
     return RARRAY_AREF(node, i);
@@ -84,7 +84,7 @@ deeper(mp_program *program)
 
 /* A key, with a copy of its bytes; MP_NEVER for an Integer that no message can have. */
 static mp_key
-key_read(mp_program *program, VALUE object)
+selector_key(mp_program *program, VALUE object)
 {
     mp_key key;
 
@@ -99,14 +99,14 @@ key_read(mp_program *program, VALUE object)
 static void
 slice_read(mp_selector *selector, VALUE node)
 {
-    VALUE first = part(node, 1), last = part(node, 2);
+    VALUE first = node_part(node, 1), last = node_part(node, 2);
 
     selector->kind = MP_SELECT_SLICE;
     selector->from_end = NIL_P(first);
     selector->to_end = NIL_P(last);
     selector->first = NIL_P(first) ? 0 : NUM2LL(first);
     selector->last = NIL_P(last) ? 0 : NUM2LL(last);
-    selector->step = NUM2LL(part(node, 3));
+    selector->step = NUM2LL(node_part(node, 3));
 }
 
 /* The slot of a key among those of the filter that is being read; MP_NO_SLOT if it gets none. */
@@ -147,12 +147,12 @@ selector_read(mp_program *program, mp_selector *selector, VALUE node)
     } else if (!RB_TYPE_P(node, T_ARRAY)) {
         selector->kind = RB_FIXNUM_P(node) ? MP_SELECT_INDEX : MP_SELECT_KEY;
         if (RB_FIXNUM_P(node)) selector->first = FIX2LONG(node);
-        selector->key = key_read(program, node);
+        selector->key = selector_key(program, node);
         selector->object = object_keep(program, node);
-    } else if (named_p(part(node, 0), "slice")) {
+    } else if (named_p(node_part(node, 0), "slice")) {
         slice_read(selector, node);
-    } else if (named_p(part(node, 0), "filter")) {
-        filter_read(program, selector, part(node, 1));
+    } else if (named_p(node_part(node, 0), "filter")) {
+        filter_read(program, selector, node_part(node, 1));
     } else {
         not_a_path();
     }
@@ -166,10 +166,10 @@ segment_read(mp_program *program, mp_segment *segment, VALUE step)
     uint32_t i;
 
     segment->count = several ? (uint32_t)RARRAY_LEN(step) - 1 : 1;
-    if (several && (RARRAY_LEN(step) < 2 || !RB_SYMBOL_P(part(step, 0)))) not_a_path();
-    segment->descendant = several && named_p(part(step, 0), "descendant");
+    if (several && (RARRAY_LEN(step) < 2 || !RB_SYMBOL_P(node_part(step, 0)))) not_a_path();
+    segment->descendant = several && named_p(node_part(step, 0), "descendant");
     segment->selectors = selectors = arena_take(program, segment->count * sizeof(mp_selector));
-    for (i = 0; i < segment->count; i++) selector_read(program, selectors + i, several ? part(step, i + 1) : step);
+    for (i = 0; i < segment->count; i++) selector_read(program, selectors + i, several ? node_part(step, i + 1) : step);
 }
 
 /* --- conditions ------------------------------------------------------------------------------------- */
@@ -211,10 +211,10 @@ inner_query_read(mp_program *program, VALUE node)
 {
     mp_query *query = arena_take(program, sizeof(mp_query));
 
-    if (!named_p(part(node, 0), "query")) not_a_path();
-    query->absolute = named_p(part(node, 1), "root");
+    if (!named_p(node_part(node, 0), "query")) not_a_path();
+    query->absolute = named_p(node_part(node, 1), "root");
     program->remembers |= query->absolute;
-    query_read(program, query, part(node, 2));
+    query_read(program, query, node_part(node, 2));
     query->slot = query->absolute || !query->count ? MP_NO_SLOT : slot_of(program->wanted, query->segments);
     return query;
 }
@@ -228,7 +228,7 @@ parts_read(mp_program *program, mp_condition *condition, VALUE node, long from)
     if (!RB_TYPE_P(node, T_ARRAY)) not_a_path();
     condition->count = (uint32_t)(RARRAY_LEN(node) - from);
     condition->parts = arena_take(program, condition->count * sizeof(mp_condition *));
-    for (i = 0; i < condition->count; i++) condition->parts[i] = condition_read(program, part(node, from + i));
+    for (i = 0; i < condition->count; i++) condition->parts[i] = condition_read(program, node_part(node, from + i));
 }
 
 static void
@@ -243,7 +243,7 @@ user_call_read(mp_program *program, mp_condition *condition, VALUE function)
     condition->logical = named_p(rb_funcallv(function, rb_intern("returns"), 0, NULL), "logical");
     condition->takes = types = arena_take(program, condition->count);
     for (i = 0; i < condition->count; i++) {
-        VALUE type = part(takes, i);
+        VALUE type = node_part(takes, i);
         mp_argument other = named_p(type, "logical") ? MP_TAKES_LOGICAL : MP_TAKES_VALUE;
 
         types[i] = named_p(type, "nodes") ? MP_TAKES_NODES : other;
@@ -251,19 +251,19 @@ user_call_read(mp_program *program, mp_condition *condition, VALUE function)
 }
 
 static void
-call_read(mp_program *program, mp_condition *condition, VALUE node)
+function_read(mp_program *program, mp_condition *condition, VALUE node)
 {
     static const struct { const char *name; mp_condition_kind kind; uint32_t count; } calls[] = {
         {"length", MP_CALL_LENGTH, 1}, {"count", MP_CALL_COUNT, 1}, {"value", MP_CALL_VALUE, 1},
         {"match", MP_CALL_MATCH, 2}, {"search", MP_CALL_SEARCH, 2},
     };
-    VALUE object = part(node, 3);
+    VALUE object = node_part(node, 3);
     size_t i;
 
-    parts_read(program, condition, part(node, 2), 0);
+    parts_read(program, condition, node_part(node, 2), 0);
     condition->object = NIL_P(object) ? -1 : object_keep(program, object);
     for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-        if (!named_p(part(node, 1), calls[i].name)) continue;
+        if (!named_p(node_part(node, 1), calls[i].name)) continue;
         if (condition->count != calls[i].count) not_a_path();
         condition->kind = calls[i].kind;
         return;
@@ -283,27 +283,27 @@ static mp_condition *
 condition_read(mp_program *program, VALUE node)
 {
     mp_condition *condition = arena_take(program, sizeof(mp_condition));
-    VALUE name = part(node, 0);
+    VALUE name = node_part(node, 0);
 
     deeper(program);
     condition->object = -1;
     if (named_p(name, "compare")) {
         condition->kind = MP_COMPARE;
-        condition->operator = operator_read(part(node, 1));
+        condition->operator = operator_read(node_part(node, 1));
         parts_read(program, condition, node, 2);
         if (condition->count != 2) not_a_path();
         condition->quick = quick_p(condition->parts[0], condition->parts[1]);
     } else if (named_p(name, "exists")) {
         condition->kind = MP_EXISTS;
-        condition->query = inner_query_read(program, part(node, 1));
+        condition->query = inner_query_read(program, node_part(node, 1));
     } else if (named_p(name, "value")) {
         condition->kind = MP_LITERAL;
-        literal_read(program, &condition->literal, part(node, 1));
+        literal_read(program, &condition->literal, node_part(node, 1));
     } else if (named_p(name, "query")) {
         condition->kind = MP_QUERY;
         condition->query = inner_query_read(program, node);
     } else if (named_p(name, "call")) {
-        call_read(program, condition, node);
+        function_read(program, condition, node);
     } else {
         condition->kind = named_p(name, "or") ? MP_OR : named_p(name, "and") ? MP_AND : MP_NOT;
         parts_read(program, condition, node, 1);
@@ -349,7 +349,7 @@ query_read(mp_program *program, mp_query *query, VALUE steps)
     query->count = RARRAY_LEN(steps);
     query->segments = segments = arena_take(program, (size_t)query->count * sizeof(mp_segment));
     for (i = 0; i < query->count; i++) {
-        segment_read(program, segments + i, part(steps, i));
+        segment_read(program, segments + i, node_part(steps, i));
         if (segments[i].descendant) {
             bool simple = segments[i].count == 1 && segments[i].selectors->kind < MP_SELECT_SLICE;
 

@@ -15,7 +15,7 @@ mp_search_spent(const mp_search *s, size_t at)
  * paths show both alike.
  */
 static bool
-find_object(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
+find_object_key(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
 {
     VALUE key = mp_program_object(s->program, selector->object);
     mp_cursor start = *cursor;
@@ -37,7 +37,7 @@ mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
         if (selector->kind != MP_SELECT_INDEX) return false;
         return mp_peek_find(s->peek, cursor, mp_program_object(s->program, selector->object));
     }
-    if (!mp_search_by_bytes_p(s, selector)) return find_object(s, cursor, selector);
+    if (!mp_search_by_bytes_p(s, selector)) return find_object_key(s, cursor, selector);
     mp_peek_check(s->peek, mp_find(cursor, &selector->key, mp_search_which(s), &value));
     if (outermost && !cursor->left) mp_peek_ended(s->peek, cursor->at);
     if (!value) return false;

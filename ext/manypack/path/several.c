@@ -69,7 +69,7 @@ next_of(const state *before)
 
 /* Opens a container. With it, `depth` levels of the stack are in use. */
 static mp_cursor
-open_container(mp_peek *peek, size_t at, uint32_t depth)
+open_level(mp_peek *peek, size_t at, uint32_t depth)
 {
     mp_cursor cursor;
 
@@ -104,7 +104,7 @@ visit_value(mp_peek *peek, const plan *from, int i, size_t *values, uint32_t dep
 static size_t
 visit_keys(mp_peek *peek, size_t at, const plan *plan, uint32_t depth)
 {
-    mp_cursor cursor = open_container(peek, at, depth);
+    mp_cursor cursor = open_level(peek, at, depth);
     size_t values[MP_SEVERAL_MAX];
     int i;
 
@@ -119,7 +119,7 @@ visit_keys(mp_peek *peek, size_t at, const plan *plan, uint32_t depth)
 static size_t
 visit_all(mp_peek *peek, size_t at, const plan *from, bool wanted, uint32_t depth)
 {
-    mp_cursor cursor = open_container(peek, at, depth);
+    mp_cursor cursor = open_level(peek, at, depth);
     state next[MP_SEVERAL_MAX];
     plan plan;
     int i;

@@ -30,7 +30,7 @@ doubt(mp_encoder *e)
  * The kinds of head with which the object may be packed; all scalars count as one kind. 0 if only packing shows that.
  */
 MP_INLINE uint32_t
-heads_of(VALUE object)
+packed_heads(VALUE object)
 {
     if (NIL_P(object)) return mp_kind_bit(MP_NIL);
     if (RB_SPECIAL_CONST_P(object)) return MP_KIND_BITS_SCALAR;
@@ -49,7 +49,7 @@ heads_of(VALUE object)
 MP_INLINE bool
 fits_p(const mp_shape *shape, VALUE object)
 {
-    return shape->dumps & (heads_of(object) | MP_KIND_BIT_ANY);
+    return shape->dumps & (packed_heads(object) | MP_KIND_BIT_ANY);
 }
 
 /*
@@ -60,7 +60,7 @@ static bool
 fits_class_p(const mp_shape *shape, VALUE object)
 {
     if (!RTEST(rb_obj_is_kind_of(object, shape->klass))) return false;
-    return shape->accepts == mp_kind_bit(MP_EXT) || heads_of(object);
+    return shape->accepts == mp_kind_bit(MP_EXT) || packed_heads(object);
 }
 
 /* fits_p for any shape. */
@@ -269,7 +269,7 @@ dump_rest_key(rest_walk *walk)
     plain = plain_key(packed);
     if (MP_UNLIKELY(key_taken_p(walk, plain))) {
         mp_encoder_raise(e, rb_eArgError, NULL, "%" PRIsVALUE " in the Hash of unknown keys is the key of a member",
-                         rb_inspect(heads_of(key) ? key : plain));
+                         rb_inspect(packed_heads(key) ? key : plain));
     }
     mp_out_write(&e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
     RB_GC_GUARD(packed);
@@ -321,7 +321,7 @@ dump_pair_of(mp_encoder *e, const mp_field *field, VALUE value)
 
 /* TypeError unless the value of the field of unknown pairs is a Hash or nil. */
 static void
-check_rest(const mp_encoder *e, const mp_record *record, VALUE rest)
+check_rest_hash(const mp_encoder *e, const mp_record *record, VALUE rest)
 {
     if (NIL_P(rest) || RB_TYPE_P(rest, T_HASH)) return;
     mp_encoder_raise(e, rb_eTypeError, NULL,
@@ -363,7 +363,7 @@ typedef struct {
 } field_read;
 
 static VALUE
-read_field(VALUE arg)
+call_reader(VALUE arg)
 {
     const field_read *read = (const field_read *)arg;
 
@@ -388,7 +388,7 @@ values_of(mp_encoder *e, const mp_record *record, VALUE object)
 
         place.index = i;
         if (record->form != MP_FORM_ARRAY) place.key = read.field->key;
-        if (!read.field->load_only) value = mp_encoder_call_placed(e, read_field, (VALUE)&read);
+        if (!read.field->load_only) value = mp_encoder_call_placed(e, call_reader, (VALUE)&read);
         if (value == Qundef) {
             mp_encoder_raise(e, rb_eTypeError, NULL,
                              "%" PRIsVALUE " has no public method %" PRIsVALUE ", by which dump reads the member",
@@ -488,7 +488,7 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
     if (MP_UNLIKELY(rest_p(record))) {
         rest = values ? RARRAY_AREF(values, record->into)
             : mp_instance_get(record, object, &record->fields[record->into]);
-        check_rest(e, record, rest);
+        check_rest_hash(e, record, rest);
     }
     if (MP_UNLIKELY(values != 0)) fields = choose(e, record, values, replaced);
     others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
@@ -704,7 +704,7 @@ tag_within(const mp_shape *shape, const mp_shape *other, VALUE object)
  * if one for `untagged` contains any tag, because loading would choose `else`.
  */
 static void
-check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
+check_else_object(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
 {
     VALUE tag = tag_within(shape, other, object);
 
@@ -732,7 +732,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     } else if (i != MP_FIELD_NONE) {
         dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag_key, RARRAY_AREF(shape->objects, i));
     } else if (other) {
-        check_else(e, shape, other, object);
+        check_else_object(e, shape, other, object);
         dump_value(e, other, object);
     } else {
         mp_encoder_raise(e, rb_eTypeError, NULL,

@@ -21,7 +21,7 @@ static VALUE from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VA
 /* --- errors ----------------------------------------------------------------------------------------- */
 
 static MP_NOINLINE VALUE
-wrong_type(mp_loader *l, const mp_shape *shape, VALUE object)
+wrong_object(mp_loader *l, const mp_shape *shape, VALUE object)
 {
     l->given = object;
     if (!mp_load_report_broken(l, shape, mp_given_kind(object), NULL)) mp_record_wrong_type(l, shape, NULL);
@@ -54,7 +54,7 @@ raise_depth(mp_loader *l)
  * one in a cycle.
  */
 static void
-check_container(mp_loader *l, mp_kind kind, size_t n)
+check_given_container(mp_loader *l, mp_kind kind, size_t n)
 {
     uint32_t depth = l->depth + 1;
 
@@ -78,7 +78,7 @@ check_unchanged(mp_loader *l, const char *kind, size_t before, size_t after)
  * converted, or if the options refuse its bytes.
  */
 static VALUE
-text_of(mp_loader *l, VALUE object)
+text_as_packed(mp_loader *l, VALUE object)
 {
     VALUE text = RB_SYMBOL_P(object) ? rb_sym2str(object) : object;
     int index = RB_ENCODING_GET(text);
@@ -94,9 +94,9 @@ text_of(mp_loader *l, VALUE object)
 
 /* A key as it would be packed: the text of a String or a Symbol, any other object itself. */
 static VALUE
-key_of(mp_loader *l, VALUE key)
+packed_key(mp_loader *l, VALUE key)
 {
-    return RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_of(l, key) : key;
+    return RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_as_packed(l, key) : key;
 }
 
 static bool
@@ -110,7 +110,7 @@ static VALUE
 from_string(mp_loader *l, VALUE object)
 {
     const mp_options *options = mp_loader_options(l);
-    VALUE text = text_of(l, object), string;
+    VALUE text = text_as_packed(l, object), string;
 
     if (MP_UNLIKELY(text == Qundef)) return Qundef;
     if (MP_LIKELY(text == object && RBASIC_CLASS(text) == rb_cString && !options->freeze && !options->shareable)) {
@@ -138,7 +138,7 @@ from_utf8(mp_loader *l, VALUE object)
 static VALUE
 cached(mp_loader *l, VALUE object, mp_string_kind kind)
 {
-    VALUE text = text_of(l, object), found;
+    VALUE text = text_as_packed(l, object), found;
 
     if (text == Qundef || (bytes_p(text) && !rb_enc_str_asciionly_p(text))) return Qundef;
     found = mp_string_cache_fetch(&mp_decoder_ractor(&l->d)->keys, (const uint8_t *)RSTRING_PTR(text),
@@ -157,7 +157,7 @@ from_symbol(mp_loader *l, VALUE object)
 static VALUE
 key_string(mp_loader *l, VALUE object)
 {
-    VALUE text = text_of(l, object), key;
+    VALUE text = text_as_packed(l, object), key;
 
     if (text == Qundef) return Qundef;
     if (!bytes_p(text)) return cached(l, text, MP_KEY_STRING);
@@ -289,7 +289,7 @@ from_array(mp_loader *l, const mp_shape *shape, VALUE array)
     VALUE list;
 
     if (tuple && n != (long)shape->count) return Qundef;
-    check_container(l, MP_ARRAY, (size_t)n);
+    check_given_container(l, MP_ARRAY, (size_t)n);
     mp_loader_open(l, &place, l->d.at);
     for (i = 0; i < n && i < RARRAY_LEN(array); i++) {
         place.index = i;
@@ -311,12 +311,12 @@ from_key(mp_loader *l, const mp_shape *shape, VALUE object)
 
     if (shape->kind == MP_SHAPE_RULED && shape->parts[0]->kind == MP_SHAPE_STRING) {
         key = mp_load_ruled(l, &shape->rules, from_key(l, shape->parts[0], object), NULL);
-        return key == Qundef ? wrong_type(l, shape, object) : key;
+        return key == Qundef ? wrong_object(l, shape, object) : key;
     }
     if (shape->kind != MP_SHAPE_STRING) return from_value(l, shape, object);
-    if (!RB_SYMBOL_P(object) && !RB_TYPE_P(object, T_STRING)) return wrong_type(l, shape, object);
+    if (!RB_SYMBOL_P(object) && !RB_TYPE_P(object, T_STRING)) return wrong_object(l, shape, object);
     key = key_string(l, object);
-    return key == Qundef ? wrong_type(l, shape, object) : key;
+    return key == Qundef ? wrong_object(l, shape, object) : key;
 }
 
 typedef struct {
@@ -345,7 +345,7 @@ from_map(mp_loader *l, const mp_shape *shape, VALUE hash)
     map_walk walk = {.l = l, .shape = shape, .place = {.key = Qnil}};
     VALUE map;
 
-    check_container(l, MP_MAP, n);
+    check_given_container(l, MP_MAP, n);
     mp_loader_open(l, &walk.place, l->d.at);
     l->tag_keys = NULL; /* the tag key of a union is a key like any other in a map of type {K => V} */
     rb_hash_foreach(hash, take_pair, (VALUE)&walk);
@@ -379,7 +379,7 @@ search_key(mp_loader *l, const mp_field_table *table, VALUE key)
     if (RB_INTEGER_TYPE_P(key)) {
         known = mp_int64_p(key) ? mp_field_table_number(table, NUM2LL(key)) : NULL;
     } else if (RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING)) {
-        VALUE text = text_of(l, key);
+        VALUE text = text_as_packed(l, key);
 
         if (text == Qundef || (bytes_p(text) && !rb_enc_str_asciionly_p(text))) return NULL;
         known = mp_field_table_text(table, (const uint8_t *)RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
@@ -390,7 +390,7 @@ search_key(mp_loader *l, const mp_field_table *table, VALUE key)
 
 /* True if a String is the key, as dump writes it, of a field that is read. */
 MP_INLINE bool
-same_text_p(const mp_field *field, VALUE key)
+same_field_p(const mp_field *field, VALUE key)
 {
     const mp_field_key *written = field->written;
 
@@ -408,7 +408,7 @@ field_of(record_pairs *pairs, VALUE key)
     const mp_field *field = &record->fields[pairs->next];
     const mp_field_key *found;
 
-    if (MP_LIKELY(pairs->next < record->count) && (key == field->symbol || same_text_p(field, key))) {
+    if (MP_LIKELY(pairs->next < record->count) && (key == field->symbol || same_field_p(field, key))) {
         return pairs->next++;
     }
     found = search_key(pairs->l, &record->keys, key);
@@ -517,7 +517,7 @@ from_record(mp_loader *l, const mp_shape *shape, VALUE object)
     record_pairs pairs = {.l = l, .walk = &walk};
     VALUE instance;
 
-    check_container(l, array ? MP_ARRAY : MP_MAP, n);
+    check_given_container(l, array ? MP_ARRAY : MP_MAP, n);
     mp_record_open(l, &walk, shape->record);
     if (array) take_elements(l, &walk, object);
     else rb_hash_foreach(object, take_field, (VALUE)&pairs);
@@ -581,10 +581,10 @@ typedef struct {
 } choice_search;
 
 static int
-note_key(VALUE key, VALUE value, VALUE arg)
+note_member(VALUE key, VALUE value, VALUE arg)
 {
     const choice_search *search = (const choice_search *)arg;
-    VALUE text = key_of(search->l, key);
+    VALUE text = packed_key(search->l, key);
     uint32_t i;
 
     if (text == Qundef || !(RB_TYPE_P(text, T_STRING) || RB_FIXNUM_P(text))) return ST_CONTINUE;
@@ -598,12 +598,12 @@ note_key(VALUE key, VALUE value, VALUE arg)
 
 /* Chooses the Record whose required members the Hash has, as choose_record in load.c does for a map. */
 static const mp_shape *
-choose_record(mp_loader *l, const mp_choices *choices, VALUE hash)
+choose_for_hash(mp_loader *l, const mp_choices *choices, VALUE hash)
 {
     mp_choices_state found;
     choice_search search = {.l = l, .choices = choices, .state = mp_choices_begin(choices, &found)};
 
-    rb_hash_foreach(hash, note_key, (VALUE)&search);
+    rb_hash_foreach(hash, note_member, (VALUE)&search);
     return mp_choices_made(choices, &found);
 }
 
@@ -614,7 +614,7 @@ from_first(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool
     uint32_t i;
 
     if (MP_UNLIKELY(shape->choices.count) && kind == MP_MAP) {
-        const mp_shape *chosen = choose_record(l, &shape->choices, object);
+        const mp_shape *chosen = choose_for_hash(l, &shape->choices, object);
 
         return chosen ? from_record(l, chosen, object) : Qundef;
     }
@@ -653,7 +653,7 @@ static int
 look_for_tag(VALUE key, VALUE value, VALUE arg)
 {
     tag_search *search = (tag_search *)arg;
-    VALUE text = key_of(search->l, key);
+    VALUE text = packed_key(search->l, key);
 
     if (text == Qundef || !rb_eql(search->tag_key, text)) return ST_CONTINUE;
     search->value = value;
@@ -671,7 +671,7 @@ tag_in(mp_loader *l, const mp_shape *shape, VALUE hash, VALUE *given)
     else if (RARRAY_LEN(hash)) search.value = RARRAY_AREF(hash, 0);
     tag = *given = search.value;
     if (tag == Qundef || (!RB_SYMBOL_P(tag) && !RB_TYPE_P(tag, T_STRING))) return tag;
-    text = text_of(l, tag);
+    text = text_as_packed(l, tag);
     if (text == Qundef) return tag;
     if (mp_shape_tag_number(shape, text) != MP_FIELD_NONE || !l->lax) return text;
     tag = mp_literal_of_text(shape->objects, text);
@@ -753,7 +753,7 @@ from_other(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 
     if (other != Qundef) return other;
     mp_load_refuse_unnamed(shape);
-    return wrong_type(l, shape, object);
+    return wrong_object(l, shape, object);
 }
 
 static VALUE

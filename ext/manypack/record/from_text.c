@@ -59,7 +59,7 @@ integer_of(const mp_shape *shape, VALUE text)
 }
 
 static VALUE
-float_of(const mp_shape *shape, VALUE text)
+text_float(const mp_shape *shape, VALUE text)
 {
     mp_json_number number;
 
@@ -106,7 +106,7 @@ mp_from_text(mp_loader *l, const mp_shape *shape, VALUE text)
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM: return mp_literal_of_text(shape->objects, text);
       case MP_SHAPE_INTEGER: return mp_number(mp_loader_options(l), integer_of(shape, text));
-      case MP_SHAPE_FLOAT: return mp_number(mp_loader_options(l), float_of(shape, text));
+      case MP_SHAPE_FLOAT: return mp_number(mp_loader_options(l), text_float(shape, text));
       case MP_SHAPE_ANY_OF:
         for (i = 0; i < shape->count && found == Qundef; i++) found = mp_from_text(l, shape->parts[i], text);
         return found;

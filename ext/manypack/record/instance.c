@@ -43,7 +43,7 @@ constructors(void)
  * A Struct or a Data is remembered by its class, for all its Records; any other class by the Record, for its members.
  */
 static VALUE
-key_of(const mp_record *record)
+instance_key(const mp_record *record)
 {
     return mp_instance_read_p(record) ? record->object : record->klass;
 }
@@ -60,7 +60,7 @@ find_constructor(const mp_record *record, VALUE new_arity, VALUE initialize_arit
         *(bool *)&record->new_seen = true;
     } else {
         if (RHASH_SIZE(all) >= CONSTRUCTORS_MAX) rb_hash_clear(all);
-        rb_hash_aset(all, key_of(record), found);
+        rb_hash_aset(all, instance_key(record), found);
     }
     return found;
 }
@@ -73,7 +73,7 @@ mp_instance_constructor(const mp_record *record)
     if (MP_LIKELY(filled_p(record))) return (mp_constructor){.build = record->build};
     new_arity = INT2NUM(rb_obj_method_arity(record->klass, id_new));
     initialize_arity = INT2NUM(rb_mod_method_arity(record->klass, id_initialize));
-    found = rb_hash_lookup(constructors(), key_of(record));
+    found = rb_hash_lookup(constructors(), instance_key(record));
     if (NIL_P(found) || RARRAY_AREF(found, ARITY_OF_NEW) != new_arity ||
         RARRAY_AREF(found, ARITY_OF_INITIALIZE) != initialize_arity) {
         found = find_constructor(record, new_arity, initialize_arity);

@@ -5,7 +5,7 @@
 
 /* Starts to load from the part of the message that has the LazyRecord. */
 static void
-start(mp_loader *l, mp_value_words *words, const mp_lazy_record *lazy)
+start_part(mp_loader *l, mp_value_words *words, const mp_lazy_record *lazy)
 {
     mp_loader_init(l, words, lazy->message, lazy->start, lazy->type, lazy->codec);
     l->view = lazy->view;
@@ -32,7 +32,7 @@ load_all(const mp_lazy_record *lazy)
     VALUE object;
     uint32_t i;
 
-    start(&l, &words, lazy);
+    start_part(&l, &words, lazy);
     mp_record_open(&l, &walk, lazy->record);
     for (i = 0; i < lazy->count; i++) {
         if (lazy->offsets[i] == MP_LAZY_MISSING) continue;
@@ -68,7 +68,7 @@ read_at_once(const mp_lazy_record *lazy, uint32_t i)
 }
 
 static VALUE
-read_field(const mp_lazy_record *lazy, uint32_t i)
+read_lazy_field(const mp_lazy_record *lazy, uint32_t i)
 {
     mp_place place = {.key = lazy->record->fields[i].key};
     VALUE object = read_at_once(lazy, i);
@@ -76,7 +76,7 @@ read_field(const mp_lazy_record *lazy, uint32_t i)
     mp_loader l;
 
     if (MP_LIKELY(object != Qundef)) return object;
-    start(&l, &words, lazy);
+    start_part(&l, &words, lazy);
     l.place = &place;
     l.record = lazy->record;
     object = load_field(&l, lazy, i);
@@ -104,7 +104,7 @@ called_default(const mp_lazy_record *lazy, uint32_t i)
     VALUE object;
     uint32_t other;
 
-    start(&l, &words, lazy);
+    start_part(&l, &words, lazy);
     mp_record_open(&l, &walk, lazy->record);
     for (other = 0; other < lazy->count; other++) {
         if (other != i) mp_record_set(&l, &walk, other, Qnil);
@@ -129,7 +129,7 @@ rb_lazy_field(VALUE self, VALUE index)
 
     if (i >= lazy->count) rb_raise(rb_eIndexError, "index %" PRIu32 " outside of the fields", i);
     field = &lazy->record->fields[i];
-    if (lazy->offsets[i] != MP_LAZY_MISSING) object = read_field(lazy, i);
+    if (lazy->offsets[i] != MP_LAZY_MISSING) object = read_lazy_field(lazy, i);
     else if (field->default_value == Qundef) object = own_default(lazy, field);
     else object = field->called ? called_default(lazy, i) : field->default_value;
     RB_GC_GUARD(self);

@@ -26,7 +26,7 @@ lazy_compact(void *ptr)
 }
 
 static size_t
-size_of(uint32_t count)
+lazy_size(uint32_t count)
 {
     return sizeof(mp_lazy_record) + count * sizeof(uint32_t);
 }
@@ -36,7 +36,7 @@ lazy_memsize(const void *ptr)
 {
     const mp_lazy_record *lazy = ptr;
 
-    return mp_typed_memsize(size_of(lazy->count));
+    return mp_typed_memsize(lazy_size(lazy->count));
 }
 
 static const rb_data_type_t lazy_type = {
@@ -61,7 +61,7 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_record *part, const VA
     mp_lazy_record *lazy;
     uint32_t i;
 
-    self = rb_data_typed_object_zalloc(record->reader, size_of(record->count), &lazy_type);
+    self = rb_data_typed_object_zalloc(record->reader, lazy_size(record->count), &lazy_type);
     lazy = rb_check_typeddata(self, &lazy_type);
     RB_OBJ_WRITE(self, &lazy->message, part->message);
     RB_OBJ_WRITE(self, &lazy->type, part->type);

@@ -12,7 +12,7 @@ make_places(mp_loader *l)
 
 /* Initializes all fields except those about the bytes. */
 static void
-start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE codec)
+start_loader(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE codec)
 {
     memset(l, 0, offsetof(mp_loader, left));
     mp_decoder_init(&l->d, mp_codec_get(codec), words);
@@ -26,7 +26,7 @@ start(mp_loader *l, mp_value_words *words, size_t offset, VALUE type, VALUE code
 void
 mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec)
 {
-    start(l, words, offset, type, codec);
+    start_loader(l, words, offset, type, codec);
     mp_decoder_source(&l->d, message, (const uint8_t *)RSTRING_PTR(message), (size_t)RSTRING_LEN(message));
     l->d.at += offset;
 }
@@ -36,7 +36,7 @@ mp_loader_init_given(mp_loader *l, mp_value_words *words, VALUE type, VALUE code
 {
     static const uint8_t empty[] = {0x90}; /* a container that mp_loader_open does not check for depth */
 
-    start(l, words, 0, type, codec);
+    start_loader(l, words, 0, type, codec);
     mp_decoder_source(&l->d, 0, empty, sizeof(empty));
     l->given = Qnil;
 }

@@ -30,7 +30,7 @@ typedef struct {
 /* --- text ------------------------------------------------------------------------------------------- */
 
 static VALUE
-words_of(const char *words)
+utf8_words(const char *words)
 {
     return rb_utf8_str_new_cstr(words);
 }
@@ -101,7 +101,7 @@ see(mp_loader *l, const uint8_t *at)
 
 /* The first bytes of a text, in quotes. */
 static VALUE
-quoted(const seen_object *seen)
+quoted_text(const seen_object *seen)
 {
     long n = (long)(seen->present < TEXT_SHOWN ? seen->present : TEXT_SHOWN);
     VALUE text = rb_enc_str_new((const char *)seen->text, n, mp_utf8), valid = rb_str_scrub(text, Qnil);
@@ -112,7 +112,7 @@ quoted(const seen_object *seen)
 static VALUE
 shown_text(const seen_object *seen)
 {
-    VALUE text = quoted(seen);
+    VALUE text = quoted_text(seen);
 
     return seen->present <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIuSIZE " bytes", text, seen->n);
 }
@@ -121,7 +121,7 @@ static VALUE
 shown_number(VALUE number)
 {
     if (RB_INTEGER_TYPE_P(number) && rb_absint_size(number, NULL) > sizeof(uint64_t)) {
-        return words_of("Integer of more than 64 bits");
+        return utf8_words("Integer of more than 64 bits");
     }
     return rb_sprintf("%" PRIsVALUE " %" PRIsVALUE, rb_obj_class(number), rb_inspect(number));
 }
@@ -130,7 +130,7 @@ static VALUE
 shown_ext(const mp_loader *l, const seen_object *seen)
 {
     if (l->given != Qundef) return rb_str_dup(rb_class_path(rb_obj_class(seen->object)));
-    return l->json ? words_of("Integer of more than 64 bits") : rb_sprintf("ext of type %d", seen->ext_type);
+    return l->json ? utf8_words("Integer of more than 64 bits") : rb_sprintf("ext of type %d", seen->ext_type);
 }
 
 /*
@@ -138,16 +138,16 @@ shown_ext(const mp_loader *l, const seen_object *seen)
  * Ruby object: "String \"12\"", "Hash of 3", "Time", without a call of its methods.
  */
 static VALUE
-shown(mp_loader *l, const uint8_t *at)
+describe(mp_loader *l, const uint8_t *at)
 {
     seen_object seen = see(l, at);
     bool given = l->given != Qundef;
     VALUE words;
 
     switch (seen.kind) {
-      case MP_NIL: return words_of(l->json ? "null" : "nil");
-      case MP_TRUE: return words_of("true");
-      case MP_FALSE: return words_of("false");
+      case MP_NIL: return utf8_words(l->json ? "null" : "nil");
+      case MP_TRUE: return utf8_words("true");
+      case MP_FALSE: return utf8_words("false");
       case MP_EXT: return shown_ext(l, &seen);
       case MP_MAP: return rb_sprintf("%s of %" PRIuSIZE, given ? "Hash" : l->json ? "object" : "map", seen.n);
       case MP_ARRAY: return rb_sprintf("%s of %" PRIuSIZE, given ? "Array" : "array", seen.n);
@@ -155,7 +155,7 @@ shown(mp_loader *l, const uint8_t *at)
         if (!given) return rb_sprintf("bin of %" PRIuSIZE " bytes", seen.n);
         /* fall through */
       case MP_STR:
-        words = words_of(given ? RB_SYMBOL_P(l->given) ? "Symbol" : "String" : l->json ? "string" : "str");
+        words = utf8_words(given ? RB_SYMBOL_P(l->given) ? "Symbol" : "String" : l->json ? "string" : "str");
         words = joined(words, " ", shown_text(&seen));
         RB_GC_GUARD(seen.object);
         return words;
@@ -170,12 +170,12 @@ key_text(mp_loader *l, const uint8_t *at)
     seen_object seen = see(l, at);
     bool text = l->given != Qundef ? RB_TYPE_P(l->given, T_STRING) : seen.kind == MP_STR;
 
-    return text ? shown_text(&seen) : shown(l, at);
+    return text ? shown_text(&seen) : describe(l, at);
 }
 
 /* True for a String in another encoding that has more than ASCII. */
 static bool
-binary_p(const seen_object *seen)
+seen_binary_p(const seen_object *seen)
 {
     return !mp_utf8_index_p(RB_ENCODING_GET(seen->object)) && !mp_ascii_p(seen->text, seen->n);
 }
@@ -188,18 +188,18 @@ got_at(mp_loader *l, const uint8_t *at)
     VALUE text;
 
     switch (seen.kind) {
-      case MP_NIL: return words_of("null");
-      case MP_TRUE: return words_of("true");
-      case MP_FALSE: return words_of("false");
-      case MP_MAP: return words_of("an object");
-      case MP_ARRAY: return words_of("an array");
-      case MP_EXT: return words_of(l->json ? "a large integer" : "something else");
+      case MP_NIL: return utf8_words("null");
+      case MP_TRUE: return utf8_words("true");
+      case MP_FALSE: return utf8_words("false");
+      case MP_MAP: return utf8_words("an object");
+      case MP_ARRAY: return utf8_words("an array");
+      case MP_EXT: return utf8_words(l->json ? "a large integer" : "something else");
       case MP_BIN:
       case MP_STR: break;
-      default: return RB_TYPE_P(seen.object, T_BIGNUM) ? words_of("a large integer") : rb_inspect(seen.object);
+      default: return RB_TYPE_P(seen.object, T_BIGNUM) ? utf8_words("a large integer") : rb_inspect(seen.object);
     }
-    if (l->given == Qundef ? seen.kind == MP_BIN : binary_p(&seen)) return words_of("binary data");
-    text = quoted(&seen);
+    if (l->given == Qundef ? seen.kind == MP_BIN : seen_binary_p(&seen)) return utf8_words("binary data");
+    text = quoted_text(&seen);
     RB_GC_GUARD(seen.object);
     return seen.present <= TEXT_SHOWN ? text : rb_str_cat_cstr(text, "...");
 }
@@ -263,7 +263,7 @@ whole_path(const mp_loader *l, VALUE path)
 
 /* Sets the path and, if that lacks its middle, a longer one for the pointer. */
 static void
-set_path(VALUE error, const mp_loader *l, const mp_place *place)
+set_record_path(VALUE error, const mp_loader *l, const mp_place *place)
 {
     VALUE path = mp_error_path(place), longer = mp_error_path_longer(place);
 
@@ -330,7 +330,7 @@ error_new(mp_loader *l, const record_fault *fault, VALUE what, uint32_t field, c
     joined(what, ", at ", mp_error_path_shown(whole_path(l, mp_error_path(l->place))));
     if (l->given != Qundef) error = error_in_given(l, what, field);
     else error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
-    set_path(error, l, fault->missing ? fault->missing : l->place);
+    set_record_path(error, l, fault->missing ? fault->missing : l->place);
     set_fault(error, fault, l->record ? l->record->object : Qnil, l->record ? member_of(l->record, field) : Qnil);
     return error;
 }
@@ -369,7 +369,7 @@ refuse(const mp_loader *l)
 void
 mp_record_duplicate(mp_loader *l, const char *reason)
 {
-    record_fault fault = {.code = "duplicate", .reason = words_of(reason)};
+    record_fault fault = {.code = "duplicate", .reason = utf8_words(reason)};
 
     fail(l, &fault, rb_str_dup(fault.reason), l->field, NULL);
 }
@@ -404,7 +404,7 @@ expected(const mp_shape *shape)
 {
     VALUE name = shape->kind == MP_SHAPE_RECORD ? rb_mod_name(shape->record->klass) : Qnil;
 
-    return joined(words_of("expected"), " ", NIL_P(name) ? shape->words : name);
+    return joined(utf8_words("expected"), " ", NIL_P(name) ? shape->words : name);
 }
 
 void
@@ -422,7 +422,7 @@ mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
     }
     fault.got = got_at(l, at);
     words = expected(shape);
-    fail(l, &fault, joined(words, ", got ", shown(l, at)), l->field, at);
+    fail(l, &fault, joined(words, ", got ", describe(l, at)), l->field, at);
 }
 
 void
@@ -435,8 +435,8 @@ mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8
     refuse(l);
     if (found) fault.got = got_at(l, at);
     else fault.missing = &place;
-    words = joined(words_of("expected"), " ", shape->words);
-    joined(words, ", got ", shown(l, at));
+    words = joined(utf8_words("expected"), " ", shape->words);
+    joined(words, ", got ", describe(l, at));
     if (found) l->place = &place;
     fail(l, &fault, words, l->field, at);
     l->place = place.up;
@@ -516,7 +516,7 @@ raised(VALUE arg, VALUE error)
 
 /* The message of an exception, without the source lines that Ruby 3.1 adds to it. */
 static VALUE
-message_of(VALUE error)
+exception_message(VALUE error)
 {
     VALUE message = rb_check_funcall(error, rb_intern("original_message"), 0, NULL);
 
@@ -527,9 +527,9 @@ message_of(VALUE error)
 static VALUE
 explain(record_fault *fault, VALUE error)
 {
-    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
+    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(exception_message(error))); /* shortens a long quote */
 
-    if (RTEST(rb_obj_is_kind_of(error, rb_eArgError))) fault->reason = joined(words_of("is not valid"), ": ", text);
+    if (RTEST(rb_obj_is_kind_of(error, rb_eArgError))) fault->reason = joined(utf8_words("is not valid"), ": ", text);
     return text;
 }
 
@@ -584,11 +584,11 @@ mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *
         fail(l, &fault, rb_str_dup(rule->words), l->field, at);
         return;
     }
-    if (rule->kind == MP_RULE_VIA && !rule->min) fault.reason = words_of("is not valid"); /* names no class of ours */
+    if (rule->kind == MP_RULE_VIA && !rule->min) fault.reason = utf8_words("is not valid"); /* names no class of ours */
     else fault.expected = rule->words;
     fault.got = rule->kind == MP_RULE_LENGTH ? got_size(l, at) : got_at(l, at);
-    words = joined(words_of("expected"), " ", rule->words);
-    fail(l, &fault, joined(words, ", got ", shown(l, at)), l->field, at);
+    words = joined(utf8_words("expected"), " ", rule->words);
+    fail(l, &fault, joined(words, ", got ", describe(l, at)), l->field, at);
 }
 
 void

@@ -9,14 +9,8 @@ static ID id_call, id_size, id_cover, id_match;
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 
-static VALUE
-get(VALUE node, const char *name)
-{
-    return rb_hash_lookup(node, ID2SYM(rb_intern(name)));
-}
-
 static mp_rule_kind
-kind_of(VALUE name)
+rule_kind(VALUE name)
 {
     static const char *const names[] = {
         [MP_RULE_LENGTH] = "length", [MP_RULE_PATTERN] = "pattern", [MP_RULE_UNIQUE] = "unique",
@@ -34,13 +28,14 @@ kind_of(VALUE name)
 static mp_rule
 rule_of(VALUE node)
 {
-    VALUE min = get(node, "min"), max = get(node, "max");
+    VALUE min = mp_node_get(node, "min"), max = mp_node_get(node, "max");
 
-    return (mp_rule){.kind = kind_of(get(node, "kind")), .min = NIL_P(min) ? 0 : NUM2LONG(min),
-                     .max = NIL_P(max) ? LONG_MAX : NUM2LONG(max), .object = get(node, "object"),
-                     .klass = get(node, "class"), .dump = get(node, "dump"), .steps = get(node, "steps"),
-                     .record = get(node, "record"), .member = get(node, "member"),
-                     .words = get(node, "words"), .code = get(node, "code")};
+    return (mp_rule){.kind = rule_kind(mp_node_get(node, "kind")), .min = NIL_P(min) ? 0 : NUM2LONG(min),
+                     .max = NIL_P(max) ? LONG_MAX : NUM2LONG(max), .object = mp_node_get(node, "object"),
+                     .klass = mp_node_get(node, "class"), .dump = mp_node_get(node, "dump"),
+                     .steps = mp_node_get(node, "steps"),
+                     .record = mp_node_get(node, "record"), .member = mp_node_get(node, "member"),
+                     .words = mp_node_get(node, "words"), .code = mp_node_get(node, "code")};
 }
 
 void
@@ -84,7 +79,7 @@ mp_rules_via(const mp_rules *rules)
 
 /* A Symbol counts as its text. */
 static VALUE
-text_of(VALUE value)
+rule_text(VALUE value)
 {
     return RB_SYMBOL_P(value) ? rb_sym2str(value) : value;
 }
@@ -233,7 +228,7 @@ call_rule(VALUE arg)
     VALUE value = call->value;
 
     switch (rule->kind) {
-      case MP_RULE_PATTERN: call->kept = search_p(rule, text_of(value)); break;
+      case MP_RULE_PATTERN: call->kept = search_p(rule, rule_text(value)); break;
       case MP_RULE_LENGTH: call->kept = size_p(rule, rb_funcall(value, id_size, 0)); break;
       case MP_RULE_UNIQUE: call->kept = RB_TYPE_P(value, T_ARRAY) && unique_p(value); break;
       case MP_RULE_RANGE: call->kept = RTEST(rb_funcall(rule->object, id_cover, 1, value)); break;
@@ -261,7 +256,7 @@ static bool
 applied_at_once_p(rule_call *call)
 {
     const mp_rule *rule = call->rule;
-    VALUE value = text_of(call->value);
+    VALUE value = rule_text(call->value);
     match_result match;
     long size;
 

@@ -48,6 +48,13 @@ typedef struct {
     bool converts; /* a rule is a VIA */
 } mp_rules;
 
+/* The entry of a node, which is a Hash from Symbols that lib/manypack/record/type makes; nil without one. */
+MP_INLINE VALUE
+mp_node_get(VALUE node, const char *name)
+{
+    return rb_hash_lookup2(node, ID2SYM(rb_intern(name)), Qnil);
+}
+
 /* Reads an Array of Hashes, which lib/manypack/record/type/rules.rb makes; nil for none. rules must be zeroed. */
 void mp_rules_init(mp_rules *rules, VALUE nodes);
 

@@ -48,7 +48,7 @@ update(VALUE *reference, VALUE owner)
 }
 
 static void
-written(VALUE *reference, VALUE owner)
+reference_written(VALUE *reference, VALUE owner)
 {
     RB_OBJ_WRITTEN(owner, Qundef, *reference);
 }
@@ -109,12 +109,6 @@ mp_shapes_memsize(const mp_shapes *shapes)
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-static VALUE
-get(VALUE node, const char *name)
-{
-    return rb_hash_lookup2(node, ID2SYM(rb_intern(name)), Qnil);
-}
-
 static bool
 symbol_p(VALUE object, const char *name)
 {
@@ -122,7 +116,7 @@ symbol_p(VALUE object, const char *name)
 }
 
 static const mp_shape *
-part(const mp_shapes *shapes, VALUE index)
+part_at(const mp_shapes *shapes, VALUE index)
 {
     const mp_shape *shape = &shapes->shapes[NUM2UINT(index)];
 
@@ -132,7 +126,7 @@ part(const mp_shapes *shapes, VALUE index)
 static const mp_shape *
 part_or_null(const mp_shapes *shapes, VALUE index)
 {
-    return NIL_P(index) ? NULL : part(shapes, index);
+    return NIL_P(index) ? NULL : part_at(shapes, index);
 }
 
 static void
@@ -141,13 +135,13 @@ set_parts(const mp_shapes *shapes, mp_shape *shape, VALUE indices)
     long i, n = RARRAY_LEN(indices);
 
     shape->parts = ALLOC_N(const mp_shape *, n ? n : 1);
-    for (i = 0; i < n; i++) shape->parts[i] = part(shapes, rb_ary_entry(indices, i));
+    for (i = 0; i < n; i++) shape->parts[i] = part_at(shapes, rb_ary_entry(indices, i));
     shape->count = (uint32_t)n;
 }
 
 /* The kinds of head with which a literal, or an object of a class, may begin. */
 static uint32_t
-heads_of(VALUE object)
+literal_heads(VALUE object)
 {
     if (NIL_P(object)) return mp_kind_bit(MP_NIL);
     if (object == Qtrue) return mp_kind_bit(MP_TRUE);
@@ -166,7 +160,7 @@ set_literals(mp_shape *shape)
     for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
         VALUE literal = RARRAY_AREF(shape->objects, i);
 
-        shape->accepts |= heads_of(literal);
+        shape->accepts |= literal_heads(literal);
         if (RB_SYMBOL_P(literal)) shape->takes_exts = true;
         if (RB_FLOAT_TYPE_P(literal)) shape->widens = true;
     }
@@ -197,10 +191,10 @@ heads_of_class(VALUE klass)
 static void
 set_integers(mp_shape *shape, VALUE node)
 {
-    shape->min = NUM2LL(get(node, "min"));
-    shape->max = NUM2LL(get(node, "max"));
-    shape->above_min = NUM2ULL(get(node, "above_min"));
-    shape->above_max = NUM2ULL(get(node, "above_max"));
+    shape->min = NUM2LL(mp_node_get(node, "min"));
+    shape->max = NUM2LL(mp_node_get(node, "max"));
+    shape->above_min = NUM2ULL(mp_node_get(node, "above_min"));
+    shape->above_max = NUM2ULL(mp_node_get(node, "above_max"));
     shape->accepts = MP_KIND_BITS_INTEGER;
     shape->takes_exts = shape->min == INT64_MIN && shape->above_max == UINT64_MAX;
 }
@@ -208,12 +202,12 @@ set_integers(mp_shape *shape, VALUE node)
 static void
 set_floats(mp_shape *shape, VALUE node)
 {
-    VALUE min = get(node, "min"), max = get(node, "max");
+    VALUE min = mp_node_get(node, "min"), max = mp_node_get(node, "max");
 
     shape->ranged = !NIL_P(min) || !NIL_P(max);
     shape->least = NIL_P(min) ? -HUGE_VAL : NUM2DBL(min);
     shape->most = NIL_P(max) ? HUGE_VAL : NUM2DBL(max);
-    shape->below_most = RTEST(get(node, "below_max"));
+    shape->below_most = RTEST(mp_node_get(node, "below_max"));
     shape->accepts = MP_KIND_BITS_FLOAT | MP_KIND_BITS_INTEGER;
     shape->takes_exts = !shape->ranged;
     shape->widens = true;
@@ -222,7 +216,7 @@ set_floats(mp_shape *shape, VALUE node)
 /* --- Records ---------------------------------------------------------------------------------------- */
 
 static const mp_field_key *
-find_key(const mp_field_table *table, VALUE key)
+find_field_key(const mp_field_table *table, VALUE key)
 {
     if (RB_INTEGER_TYPE_P(key)) return mp_field_table_number(table, NUM2LL(key));
     return mp_field_table_text(table, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
@@ -231,9 +225,9 @@ find_key(const mp_field_table *table, VALUE key)
 const mp_field_key *
 mp_record_find_key(const mp_record *record, VALUE key)
 {
-    const mp_field_key *found = find_key(&record->keys, key);
+    const mp_field_key *found = find_field_key(&record->keys, key);
 
-    return found || !record->dump_only.count ? found : find_key(&record->dump_only, key);
+    return found || !record->dump_only.count ? found : find_field_key(&record->dump_only, key);
 }
 
 mp_build
@@ -291,48 +285,48 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
 {
     mp_field *field = &record->fields[index];
 
-    field->shape = part(shapes, get(node, "part"));
-    field->name = get(node, "name");
+    field->shape = part_at(shapes, mp_node_get(node, "part"));
+    field->name = mp_node_get(node, "name");
     field->default_value = rb_hash_lookup2(node, ID2SYM(rb_intern("default")), Qundef);
-    field->called = RTEST(get(node, "called"));
+    field->called = RTEST(mp_node_get(node, "called"));
     if (field->called) record->calls = true;
     field->omitted = rb_hash_lookup2(node, ID2SYM(rb_intern("omitted")), Qundef);
-    field->load_only = RTEST(get(node, "load_only"));
+    field->load_only = RTEST(mp_node_get(node, "load_only"));
     if (field->omitted != Qundef || field->load_only) record->chosen = true;
-    field->slot = NUM2INT(get(node, "slot"));
+    field->slot = NUM2INT(mp_node_get(node, "slot"));
     field->symbol = Qundef;
-    field->reader = rb_sym2id(record->build == MP_BUILD_IVARS ? get(node, "ivar") : field->name);
-    if (RTEST(get(node, "into"))) {
+    field->reader = rb_sym2id(record->build == MP_BUILD_IVARS ? mp_node_get(node, "ivar") : field->name);
+    if (RTEST(mp_node_get(node, "into"))) {
         record->into = index;
         field->key = rb_sym2str(field->name);
     } else {
-        add_keys(record, RTEST(get(node, "dump_only")) ? &record->dump_only : &record->keys, index,
-                 get(node, "keys"));
+        add_keys(record, RTEST(mp_node_get(node, "dump_only")) ? &record->dump_only : &record->keys, index,
+                 mp_node_get(node, "keys"));
     }
 }
 
 static void
 set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 {
-    VALUE fields = get(node, "fields"), unknown = get(node, "unknown");
-    size_t dump_only = NUM2SIZET(get(node, "dump_only_count"));
+    VALUE fields = mp_node_get(node, "fields"), unknown = mp_node_get(node, "unknown");
+    size_t dump_only = NUM2SIZET(mp_node_get(node, "dump_only_count"));
     mp_record *record = shape->record = ZALLOC(mp_record);
     uint32_t i;
 
-    record->object = get(node, "record");
-    record->klass = get(node, "class");
-    record->reader = get(node, "reader");
-    record->tag_key = get(node, "own_tag");
-    record->build = mp_build_of(get(node, "build"));
-    record->maker = get(node, "maker");
+    record->object = mp_node_get(node, "record");
+    record->klass = mp_node_get(node, "class");
+    record->reader = mp_node_get(node, "reader");
+    record->tag_key = mp_node_get(node, "own_tag");
+    record->build = mp_build_of(mp_node_get(node, "build"));
+    record->maker = mp_node_get(node, "maker");
     record->chosen = record->build > MP_BUILD_IVARS;
-    record->form = form_of(get(node, "form"));
+    record->form = form_of(mp_node_get(node, "form"));
     record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP
         : symbol_p(unknown, "raise") ? MP_UNKNOWN_RAISE : MP_UNKNOWN_INTO;
     record->into = MP_FIELD_NONE;
     if (shape->rules.count) record->rules = &shape->rules;
     record->fields = ZALLOC_N(mp_field, RARRAY_LEN(fields) + 1);
-    mp_field_table_init(&record->keys, NUM2SIZET(get(node, "key_count")));
+    mp_field_table_init(&record->keys, NUM2SIZET(mp_node_get(node, "key_count")));
     if (dump_only) mp_field_table_init(&record->dump_only, dump_only);
     for (i = 0; i < (uint32_t)RARRAY_LEN(fields); i++) {
         record->count++; /* before the field is set, so that its objects are marked */
@@ -376,17 +370,19 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_TAGGED: shape->accepts = mp_kind_bit(shape->tag_first ? MP_ARRAY : MP_MAP); break;
       case MP_SHAPE_RECORD: set_record(shapes, shape, node); break;
     }
-    if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
-    if (shape->kind == MP_SHAPE_ANY_OF) mp_choices_init(&shape->choices, get(node, "choices"), shape->parts);
+    if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) {
+        set_parts(shapes, shape, mp_node_get(node, "parts"));
+    }
+    if (shape->kind == MP_SHAPE_ANY_OF) mp_choices_init(&shape->choices, mp_node_get(node, "choices"), shape->parts);
     if (shape->kind == MP_SHAPE_TAGGED) {
-        shape->otherwise = part_or_null(shapes, get(node, "otherwise"));
-        shape->untagged = part_or_null(shapes, get(node, "untagged"));
+        shape->otherwise = part_or_null(shapes, mp_node_get(node, "otherwise"));
+        shape->untagged = part_or_null(shapes, mp_node_get(node, "untagged"));
     }
     shape->takes_text = shape->kind == MP_SHAPE_BYTES || (shape->kind == MP_SHAPE_CLASS && shape->klass == rb_cTime);
 }
 
 static mp_shape_kind
-kind_of(VALUE name)
+shape_kind(VALUE name)
 {
     static const char *const names[] = {
         [MP_SHAPE_ANY] = "any", [MP_SHAPE_VIEW] = "view", [MP_SHAPE_SPECIAL] = "special",
@@ -647,16 +643,16 @@ set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 static void
 start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
 {
-    shape->kind = kind_of(get(node, "kind"));
-    shape->words = get(node, "words");
-    shape->expected = get(node, "expected");
+    shape->kind = shape_kind(mp_node_get(node, "kind"));
+    shape->words = mp_node_get(node, "words");
+    shape->expected = mp_node_get(node, "expected");
     shape->bounds = rb_hash_lookup2(node, ID2SYM(rb_intern("bounds")), 0);
-    shape->klass = get(node, "class");
-    shape->objects = get(node, "objects");
+    shape->klass = mp_node_get(node, "class");
+    shape->objects = mp_node_get(node, "objects");
     shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
     shape->tag_first = shape->tag_key && RB_SYMBOL_P(shape->tag_key);
     shape->table = rb_hash_lookup2(node, ID2SYM(rb_intern("table")), 0);
-    mp_rules_init(&shape->rules, get(node, "rules"));
+    mp_rules_init(&shape->rules, mp_node_get(node, "rules"));
     if (shape->kind != MP_SHAPE_SHARED) return;
     shape->parts = ALLOC_N(const mp_shape *, 1);
     shape->parts[0] = &shapes_of(shape->objects)->shapes[0];
@@ -682,6 +678,6 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
         set_classes(shape, owner);
     }
     set_summary(shapes, shapes_of);
-    each_reference(shapes, written, owner); /* now, while the nodes still keep all references alive */
+    each_reference(shapes, reference_written, owner); /* now, while the nodes still keep all references alive */
     RB_GC_GUARD(nodes);
 }

@@ -40,18 +40,18 @@ typedef struct {
 } writer;
 
 static void
-write_bytes(writer *w, const char *bytes, size_t n)
+show_bytes(writer *w, const char *bytes, size_t n)
 {
     mp_out_write(&w->window.out, bytes, n);
 }
 
-#define WRITE(w, literal) write_bytes(w, literal, sizeof(literal) - 1)
+#define WRITE(w, literal) show_bytes(w, literal, sizeof(literal) - 1)
 
 static void
-write_string(writer *w, VALUE string)
+show_string(writer *w, VALUE string)
 {
     Check_Type(string, T_STRING);
-    write_bytes(w, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+    show_bytes(w, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
     RB_GC_GUARD(string);
 }
 
@@ -77,7 +77,7 @@ write_spaces(writer *w, size_t n)
 
 /* True for printable ASCII. */
 static bool
-plain_p(const uint8_t *p, size_t n)
+printable_p(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (p[i] < 0x20 || p[i] > 0x7e) return false;
@@ -87,7 +87,7 @@ plain_p(const uint8_t *p, size_t n)
 
 /* Writes plain text as String#inspect shows it. */
 static void
-write_plain(writer *w, const uint8_t *p, size_t n)
+show_plain(writer *w, const uint8_t *p, size_t n)
 {
     uint8_t *to = mp_out_reserve(&w->window.out, 2 * n + 2);
 
@@ -103,7 +103,7 @@ write_plain(writer *w, const uint8_t *p, size_t n)
 }
 
 static VALUE
-string_of(const uint8_t *p, size_t n)
+bytes_string(const uint8_t *p, size_t n)
 {
     return rb_str_new((const char *)p, (long)n);
 }
@@ -116,15 +116,15 @@ there(const writer *w, const uint8_t *p, uint32_t n)
 }
 
 static void
-write_text(writer *w, const uint8_t *p, uint32_t n)
+show_text(writer *w, const uint8_t *p, uint32_t n)
 {
     size_t shown = there(w, p, n < SHOWN ? n : SHOWN);
 
-    if (!plain_p(p, shown)) {
-        write_string(w, rb_funcall(w->texts, rb_intern("text"), 2, string_of(p, shown), n > SHOWN ? Qtrue : Qfalse));
+    if (!printable_p(p, shown)) {
+        show_string(w, rb_funcall(w->texts, rb_intern("text"), 2, bytes_string(p, shown), n > SHOWN ? Qtrue : Qfalse));
         return;
     }
-    write_plain(w, p, shown);
+    show_plain(w, p, shown);
     if (n > SHOWN) WRITE(w, "...");
 }
 
@@ -137,25 +137,25 @@ write_payload(writer *w, const uint8_t *p, uint32_t n)
     for (uint32_t i = 0; i < there(w, p, n) && i < SHOWN_BYTES; i++) {
         char pair[] = {' ', digits[p[i] >> 4], digits[p[i] & 15]};
 
-        write_bytes(w, pair + (i == 0), sizeof(pair) - (i == 0));
+        show_bytes(w, pair + (i == 0), sizeof(pair) - (i == 0));
     }
     if (n > SHOWN_BYTES) WRITE(w, " ...");
 }
 
 /* Writes a bin. If it is a key and text, writes the text. */
 static void
-write_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
+show_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
 {
     uint32_t size = there(w, p, n);
     VALUE text;
 
-    if (key && size && plain_p(p, size)) {
-        write_text(w, p, n);
+    if (key && size && printable_p(p, size)) {
+        show_text(w, p, n);
         return;
     }
-    text = key && size ? rb_funcall(w->texts, rb_intern("key"), 1, string_of(p, size)) : Qnil;
+    text = key && size ? rb_funcall(w->texts, rb_intern("key"), 1, bytes_string(p, size)) : Qnil;
     if (NIL_P(text)) write_payload(w, p, n);
-    else write_string(w, text);
+    else show_string(w, text);
 }
 
 /* --- lines ------------------------------------------------------------------------------------------ */
@@ -166,22 +166,22 @@ write_count(writer *w, uint32_t n, const char *thing)
 {
     WRITE(w, " of ");
     write_uint(w, n);
-    write_bytes(w, thing, strlen(thing));
+    show_bytes(w, thing, strlen(thing));
     if (n != 1) WRITE(w, "s");
 }
 
 /* Writes a Float as Ruby does. */
 static void
-write_float(writer *w, double real)
+show_float(writer *w, double real)
 {
     uint8_t text[MP_DECIMAL_MAX];
 
-    if (real - real == 0) write_bytes(w, (char *)text, (size_t)(mp_put_double(text, real) - text));
-    else write_string(w, rb_obj_as_string(DBL2NUM(real)));
+    if (real - real == 0) show_bytes(w, (char *)text, (size_t)(mp_put_double(text, real) - text));
+    else show_string(w, rb_obj_as_string(DBL2NUM(real)));
 }
 
 static void
-write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
+show_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
 {
     mp_wire_row row = MP_WIRE[*at];
 
@@ -194,9 +194,9 @@ write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
         write_count(w, head->n, " byte");
         WRITE(w, ": ");
         if (head->kind == MP_STR) {
-            write_text(w, head->payload, head->n);
+            show_text(w, head->payload, head->n);
         } else if (head->kind == MP_BIN) {
-            write_bin(w, head->payload, head->n, key);
+            show_bin(w, head->payload, head->n, key);
         } else {
             WRITE(w, "type ");
             write_sint(w, head->ext_type);
@@ -216,25 +216,25 @@ write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
       case MP_FLOAT32:
       case MP_FLOAT64:
         WRITE(w, " ");
-        write_float(w, mp_row_real(at, row));
+        show_float(w, mp_row_real(at, row));
         break;
       default: break;
     }
 }
 
 static void
-write_line(writer *w, const uint8_t *at, const mp_head *head, bool key)
+show_line(writer *w, const uint8_t *at, const mp_head *head, bool key)
 {
     uint64_t offset = w->origin + (uint64_t)(at - w->start);
 
     if (mp_digits(offset) < OFFSET_WIDTH) write_spaces(w, OFFSET_WIDTH - mp_digits(offset));
     write_uint(w, offset);
     WRITE(w, "  ");
-    write_string(w, rb_ary_entry(w->marks, *at));
+    show_string(w, rb_ary_entry(w->marks, *at));
     write_spaces(w, 2 + 2 * w->depth);
-    if (key) write_string(w, w->key);
-    write_string(w, rb_ary_entry(w->types, *at));
-    write_value(w, at, head, key);
+    if (key) show_string(w, w->key);
+    show_string(w, rb_ary_entry(w->types, *at));
+    show_value(w, at, head, key);
     WRITE(w, "\n");
 }
 
@@ -274,9 +274,9 @@ each_head(writer *w, const uint8_t **p, head_visit *visit)
 }
 
 static void
-write_head(writer *w, const uint8_t *at, const mp_head *head, bool key)
+show_head(writer *w, const uint8_t *at, const mp_head *head, bool key)
 {
-    write_line(w, at, head, key);
+    show_line(w, at, head, key);
     if (mp_out_size(&w->window.out) > PIECE) yield_lines(w);
 }
 
@@ -290,7 +290,7 @@ find_head(writer *w, const uint8_t *at, const mp_head *head, bool key)
 }
 
 static void
-start(writer *w, const mp_part *part, VALUE origin, VALUE words, VALUE texts)
+start_lines(writer *w, const mp_part *part, VALUE origin, VALUE words, VALUE texts)
 {
     Check_Type(words, T_ARRAY);
     w->origin = NUM2ULL(origin);
@@ -321,8 +321,8 @@ rb_internal_head_lines(VALUE self, VALUE bytes, VALUE from, VALUE size, VALUE or
     const uint8_t *p;
     writer w;
 
-    start(&w, &part, origin, words, texts);
-    for (p = w.start; p < w.end && status == MP_OK;) status = each_head(&w, &p, write_head);
+    start_lines(&w, &part, origin, words, texts);
+    for (p = w.start; p < w.end && status == MP_OK;) status = each_head(&w, &p, show_head);
     yield_lines(&w);
     if (status != MP_OK) mp_raise_status(status, mp_blame_of(w.start, p, w.end, 0));
     RB_GC_GUARD(part.bytes);
@@ -348,17 +348,17 @@ rb_internal_head_lines_at(VALUE self, VALUE bytes, VALUE at, VALUE origin, VALUE
     w.wanted = part.start;
     part.start = (const uint8_t *)RSTRING_PTR(part.bytes);
     part.end = (const uint8_t *)RSTRING_END(part.bytes);
-    start(&w, &part, origin, words, texts);
+    start_lines(&w, &part, origin, words, texts);
     w.found = NULL;
     p = w.start;
     each_head(&w, &p, find_head);
     if (!w.found) return Qnil;
     path = mp_error_path_of(part.bytes, 0, (size_t)(w.found - w.start));
     if (w.in_key) WRITE(&w, "a key of ");
-    write_string(&w, NIL_P(path) ? rb_utf8_str_new_cstr("$...") : path);
+    show_string(&w, NIL_P(path) ? rb_utf8_str_new_cstr("$...") : path);
     WRITE(&w, "\n");
     p = w.found;
-    each_head(&w, &p, write_head);
+    each_head(&w, &p, show_head);
     yield_lines(&w);
     RB_GC_GUARD(part.bytes);
     RB_GC_GUARD(words);

@@ -61,7 +61,7 @@ typedef struct {
 } writer;
 
 static void
-write_text(writer *w, const char *text)
+write_json_text(writer *w, const char *text)
 {
     mp_out_write(&w->json.text.out, text, strlen(text));
 }
@@ -77,7 +77,7 @@ write_newline(writer *w)
 {
     if (!w->pretty) return;
     write_byte(w, '\n');
-    for (size_t i = 0; i < w->depth; i++) write_text(w, "  ");
+    for (size_t i = 0; i < w->depth; i++) write_json_text(w, "  ");
 }
 
 /* --- strings ---------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ write_newline(writer *w)
  * terminal would obey them.
  */
 static void
-write_string(writer *w, const uint8_t *p, size_t n)
+write_json_string(writer *w, const uint8_t *p, size_t n)
 {
     mp_out *out = &w->json.text.out;
 
@@ -105,11 +105,11 @@ write_base64(writer *w, const uint8_t *p, size_t n)
 /* --- values that JSON cannot express -------------------------------------------------------------- */
 
 static void
-write_bytes(writer *w, const uint8_t *p, size_t n)
+write_json_bytes(writer *w, const uint8_t *p, size_t n)
 {
     mp_out *out = &w->json.text.out;
 
-    write_text(w, w->hex ? "{\"$hex\":" : "{\"$bin\":");
+    write_json_text(w, w->hex ? "{\"$hex\":" : "{\"$bin\":");
     if (w->hex) mp_out_commit(out, mp_json_put_hex(out, out->pos, p, n));
     else write_base64(w, p, n);
     write_byte(w, '}');
@@ -117,7 +117,7 @@ write_bytes(writer *w, const uint8_t *p, size_t n)
 
 /* True for UTF-8 in which only white space is a control character. */
 static bool
-text_p(const uint8_t *p, size_t n)
+shown_text_p(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\t' && p[i] != '\r') || p[i] == 0x7f) return false;
@@ -126,10 +126,10 @@ text_p(const uint8_t *p, size_t n)
 }
 
 static void
-write_bin(writer *w, const uint8_t *p, size_t n)
+write_json_bin(writer *w, const uint8_t *p, size_t n)
 {
-    if (w->text && text_p(p, n)) write_string(w, p, n);
-    else write_bytes(w, p, n);
+    if (w->text && shown_text_p(p, n)) write_json_string(w, p, n);
+    else write_json_bytes(w, p, n);
 }
 
 static void
@@ -137,13 +137,13 @@ write_timestamp(writer *w, mp_timestamp timestamp)
 {
     mp_out *out = &w->json.text.out;
 
-    write_text(w, "{\"$timestamp\":");
+    write_json_text(w, "{\"$timestamp\":");
     mp_out_commit(out, mp_json_put_timestamp(out, out->pos, timestamp));
     write_byte(w, '}');
 }
 
 static void
-write_ext(writer *w, int type, const uint8_t *p, size_t n)
+write_json_ext(writer *w, int type, const uint8_t *p, size_t n)
 {
     char text[48];
     mp_timestamp timestamp;
@@ -154,9 +154,9 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
         return;
     }
     snprintf(text, sizeof(text), "{\"$ext\":[%d,", type);
-    write_text(w, text);
+    write_json_text(w, text);
     write_base64(w, p, n);
-    write_text(w, "]}");
+    write_json_text(w, "]}");
 }
 
 /* --- objects ---------------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ write_no_number(writer *w, const uint8_t *p)
 {
     double value = mp_row_real(p, MP_WIRE[*p]);
 
-    write_text(w, value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    write_json_text(w, value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 }
 
 /* Skips an object. Sets *p to its end, or to the head to blame. */
@@ -209,7 +209,7 @@ write_packed(writer *w, const uint8_t *p, size_t n)
 {
     mp_out *out = &w->json.text.out;
 
-    write_text(w, "msgpack:");
+    write_json_text(w, "msgpack:");
     mp_out_commit(out, mp_json_put_base64_digits(&w->json.style, out, out->pos, p, n));
 }
 
@@ -218,13 +218,13 @@ write_packed(writer *w, const uint8_t *p, size_t n)
  * packed bytes.
  */
 static mp_status
-write_other_key(writer *w, const uint8_t **p, mp_kind kind)
+write_other_json_key(writer *w, const uint8_t **p, mp_kind kind)
 {
     const uint8_t *from = *p, *at = from;
     mp_status status = pass(w, p);
 
     if (status != MP_OK) return status;
-    write_text(w, "\"$");
+    write_json_text(w, "\"$");
     if (kind == MP_ARRAY || kind == MP_MAP || !write_json(w, &at)) {
         if (real_p(kind)) write_no_number(w, from);
         else write_packed(w, from, (size_t)(*p - from));
@@ -235,7 +235,7 @@ write_other_key(writer *w, const uint8_t **p, mp_kind kind)
 
 /* Notes a key of the innermost map, to find those that are alike. */
 static void
-note_key(writer *w, const mp_head *head, const uint8_t *p, const uint8_t *end)
+note_text_key(writer *w, const mp_head *head, const uint8_t *p, const uint8_t *end)
 {
     frame *map = &w->frames[w->depth - 1];
     size_t from = (size_t)(p - w->object), to = (size_t)(end - w->object);
@@ -260,12 +260,12 @@ write_text_key(writer *w, const mp_head *head)
 
     if (dollar) write_byte(w, '"');
     quote = mp_out_size(&w->json.text.out);
-    write_string(w, head->payload, head->n);
+    write_json_string(w, head->payload, head->n);
     if (dollar) w->json.text.out.start[quote] = '$';
 }
 
 static mp_status
-write_key(writer *w, const uint8_t **p)
+write_json_key(writer *w, const uint8_t **p)
 {
     const uint8_t *from = *p, *next;
     mp_head head;
@@ -274,20 +274,20 @@ write_key(writer *w, const uint8_t **p)
 
     if (status != MP_OK) return status;
     text = head.kind == MP_STR ? mp_utf8_valid_p(head.payload, head.n)
-                               : head.kind == MP_BIN && w->text && text_p(head.payload, head.n);
+                               : head.kind == MP_BIN && w->text && shown_text_p(head.payload, head.n);
     if (text) {
         write_text_key(w, &head);
         *p = next;
     } else {
-        status = write_other_key(w, p, head.kind);
+        status = write_other_json_key(w, p, head.kind);
     }
-    write_text(w, w->pretty ? ": " : ":");
-    if (status == MP_OK) note_key(w, &head, from, *p);
+    write_json_text(w, w->pretty ? ": " : ":");
+    if (status == MP_OK) note_text_key(w, &head, from, *p);
     return status;
 }
 
 static void
-push_frame(writer *w, frame inner)
+push_text_frame(writer *w, frame inner)
 {
     w->frames[w->depth++] = inner;
     w->first = true;
@@ -305,13 +305,13 @@ alike_p(writer *w, size_t number)
 }
 
 static mp_status
-open_container(writer *w, const mp_head *head)
+open_frame(writer *w, const mp_head *head)
 {
     bool map = head->kind == MP_MAP;
     frame inner = {.left = head->n, .place = map ? MAP : ARRAY, .n = head->n};
 
     if (!head->n) {
-        write_text(w, map ? "{}" : "[]");
+        write_json_text(w, map ? "{}" : "[]");
         return MP_OK;
     }
     if (w->open == MP_TERMINAL_MAX_DEPTH) return MP_E_DEPTH;
@@ -320,16 +320,16 @@ open_container(writer *w, const mp_head *head)
     inner.keys = mp_out_size(&w->keys.out) / sizeof(mp_tape_entry);
     if (map && alike_p(w, inner.number)) {
         inner.place = PAIRS;
-        write_text(w, w->pretty ? "{\"$map\": [" : "{\"$map\":[");
+        write_json_text(w, w->pretty ? "{\"$map\": [" : "{\"$map\":[");
     } else {
         write_byte(w, map ? '{' : '[');
     }
-    push_frame(w, inner);
+    push_text_frame(w, inner);
     return MP_OK;
 }
 
 static bool
-container_p(const uint8_t *p, const uint8_t *end)
+container_head_p(const uint8_t *p, const uint8_t *end)
 {
     return p < end && (MP_WIRE[*p].kind == MP_ARRAY || MP_WIRE[*p].kind == MP_MAP);
 }
@@ -342,7 +342,7 @@ holds_object_p(const writer *w, const mp_head *head)
     uint64_t left[MP_TERMINAL_MAX_DEPTH];
     mp_walk walk;
 
-    if (!w->opening || !container_p(p, end)) return false;
+    if (!w->opening || !container_head_p(p, end)) return false;
     mp_walk_init(&walk, left, MP_TERMINAL_MAX_DEPTH);
     return mp_skip(&walk, &p, end) == MP_OK && p == end;
 }
@@ -353,8 +353,8 @@ open_bin(writer *w)
 {
     if (w->open == MP_TERMINAL_MAX_DEPTH) return MP_E_DEPTH;
     w->open++;
-    write_text(w, w->pretty ? "{\"$packed\": " : "{\"$packed\":");
-    push_frame(w, (frame){.left = 1, .place = OPENED});
+    write_json_text(w, w->pretty ? "{\"$packed\": " : "{\"$packed\":");
+    push_text_frame(w, (frame){.left = 1, .place = OPENED});
     return MP_OK;
 }
 
@@ -366,7 +366,7 @@ write_pair_key(writer *w, const uint8_t **p)
     mp_status status = pass(w, p);
 
     if (status != MP_OK) return status;
-    write_text(w, w->pretty ? "{\"$msgpack\": " : "{\"$msgpack\":");
+    write_json_text(w, w->pretty ? "{\"$msgpack\": " : "{\"$msgpack\":");
     write_base64(w, from, (size_t)(*p - from));
     write_byte(w, '}');
     return MP_OK;
@@ -377,18 +377,18 @@ static void
 write_odd(writer *w, const uint8_t *p, const mp_head *head)
 {
     if (head->kind == MP_STR) {
-        write_text(w, "{\"$str\":");
+        write_json_text(w, "{\"$str\":");
         write_base64(w, head->payload, head->n);
         write_byte(w, '}');
     } else {
-        write_text(w, "{\"$float\":\"");
+        write_json_text(w, "{\"$float\":\"");
         write_no_number(w, p);
-        write_text(w, "\"}");
+        write_json_text(w, "\"}");
     }
 }
 
 static mp_status
-write_value(writer *w, const uint8_t **p)
+write_json_value(writer *w, const uint8_t **p)
 {
     const uint8_t *next;
     mp_head head;
@@ -397,16 +397,16 @@ write_value(writer *w, const uint8_t **p)
     if (status != MP_OK) return status;
     switch (head.kind) {
       case MP_MAP:
-      case MP_ARRAY: status = open_container(w, &head); break;
+      case MP_ARRAY: status = open_frame(w, &head); break;
       case MP_BIN:
         if (holds_object_p(w, &head)) {
             status = open_bin(w);
             next = head.payload;
         } else {
-            write_bin(w, head.payload, head.n);
+            write_json_bin(w, head.payload, head.n);
         }
         break;
-      case MP_EXT: write_ext(w, head.ext_type, head.payload, head.n); break;
+      case MP_EXT: write_json_ext(w, head.ext_type, head.payload, head.n); break;
       default:
         if (!write_json(w, p)) write_odd(w, *p, &head);
     }
@@ -416,7 +416,7 @@ write_value(writer *w, const uint8_t **p)
 
 /* Forgets the keys of a map that is finished, and notes its number if some are alike. */
 static void
-compare_keys(writer *w, const frame *map)
+finish_keys(writer *w, const frame *map)
 {
     mp_tape_entry *keys = (mp_tape_entry *)(void *)w->keys.out.start + map->keys;
     size_t n = mp_out_size(&w->keys.out) / sizeof(*keys) - map->keys;
@@ -433,10 +433,10 @@ close_containers(writer *w)
     while (w->depth && !w->frames[w->depth - 1].left) {
         const frame *inner = &w->frames[--w->depth];
 
-        if (inner->place == MAP && !w->second) compare_keys(w, inner);
+        if (inner->place == MAP && !w->second) finish_keys(w, inner);
         if (inner->place != PAIR) w->open--;
         if (inner->place != OPENED) write_newline(w);
-        write_text(w, CLOSING[inner->place]);
+        write_json_text(w, CLOSING[inner->place]);
     }
 }
 
@@ -456,19 +456,19 @@ write_element(writer *w, const uint8_t **p)
     if (inner->place != OPENED) write_newline(w);
     if (inner->place == PAIRS) {
         write_byte(w, '[');
-        push_frame(w, (frame){.left = 2, .place = PAIR});
+        push_text_frame(w, (frame){.left = 2, .place = PAIR});
         return MP_OK;
     }
-    if (inner->place == PAIR && inner->left && container_p(*p, w->end)) return write_pair_key(w, p);
+    if (inner->place == PAIR && inner->left && container_head_p(*p, w->end)) return write_pair_key(w, p);
     if (inner->place == MAP) {
-        status = write_key(w, p);
+        status = write_json_key(w, p);
         if (status != MP_OK) return status;
     }
-    return write_value(w, p);
+    return write_json_value(w, p);
 }
 
 static void
-yield_text(writer *w)
+yield_json_text(writer *w)
 {
     VALUE text = rb_enc_associate_index(mp_window_result(&w->json.text), mp_utf8_index);
 
@@ -483,7 +483,7 @@ shorten(writer *w, size_t before)
     size_t size = mp_out_size(&w->json.text.out);
 
     if (w->second) {
-        if (size > PIECE) yield_text(w);
+        if (size > PIECE) yield_json_text(w);
     } else if (size - before > w->most) {
         w->too_long = true;
         mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
@@ -492,13 +492,13 @@ shorten(writer *w, size_t before)
 
 /* before: the size of the text when the object began. */
 static mp_status
-write_object(writer *w, const uint8_t **p, size_t before)
+write_json_object(writer *w, const uint8_t **p, size_t before)
 {
     mp_status status;
 
     w->maps = w->open = w->depth = 0;
     mp_out_commit(&w->keys.out, w->keys.out.start);
-    status = write_value(w, p);
+    status = write_json_value(w, p);
     while (status == MP_OK && w->depth) {
         status = write_element(w, p);
         if (status == MP_OK) close_containers(w);
@@ -520,7 +520,7 @@ enum { SMALL = 1024 * 1024 };
 
 /* Writes an object that is not large by write_json. False if it is, or if that fails. */
 static bool
-write_plain(writer *w, const uint8_t **p)
+write_json_plain(writer *w, const uint8_t **p)
 {
     const uint8_t *end = *p;
 
@@ -539,24 +539,24 @@ write_in_notation(writer *w, const uint8_t **p)
     w->second = w->too_long = false;
     w->mark = 0;
     mp_out_commit(&w->alike.out, w->alike.out.start);
-    status = write_object(w, p, before);
+    status = write_json_object(w, p, before);
     alike = mp_out_size(&w->alike.out) / sizeof(size_t);
     if (status != MP_OK || !(alike || w->too_long)) return status;
     qsort(w->alike.out.start, alike, sizeof(size_t), compare_numbers);
     mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
     w->second = true;
     *p = w->object;
-    return write_object(w, p, before);
+    return write_json_object(w, p, before);
 }
 
 /* The same, with a newline after the object. */
 static mp_status
-write_line(writer *w, const uint8_t **p)
+write_json_line(writer *w, const uint8_t **p)
 {
-    mp_status status = write_plain(w, p) ? MP_OK : write_in_notation(w, p);
+    mp_status status = write_json_plain(w, p) ? MP_OK : write_in_notation(w, p);
 
     write_byte(w, '\n');
-    if (w->pieces && mp_out_size(&w->json.text.out) > PIECE) yield_text(w);
+    if (w->pieces && mp_out_size(&w->json.text.out) > PIECE) yield_json_text(w);
     return status;
 }
 
@@ -601,10 +601,10 @@ rb_generate(int argc, VALUE *argv, VALUE self)
     mp_window_init(&w.alike);
     mp_window_init_result(&w.json.text, w.pieces && length > PIECE / 2 ? PIECE : length + length / 2);
     while (p < w.end) {
-        mp_status status = write_line(&w, &p);
+        mp_status status = write_json_line(&w, &p);
         if (status != MP_OK) mp_raise_status(status, mp_blame_of(part.start, p, w.end, 0));
     }
-    if (w.pieces && mp_out_size(&w.json.text.out)) yield_text(&w);
+    if (w.pieces && mp_out_size(&w.json.text.out)) yield_json_text(&w);
     RB_GC_GUARD(part.bytes);
     text = mp_window_result(&w.json.text);
     RB_GC_GUARD(w.json.text.string);

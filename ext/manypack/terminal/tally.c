@@ -105,7 +105,7 @@ rb_tally_s_new(VALUE klass)
 
 /* A key of a map, as a Path names it: a bin is text if it is ASCII; a str that is not valid UTF-8 counts as bytes. */
 static key
-key_read(const uint8_t *p, const mp_head *head)
+tally_key(const uint8_t *p, const mp_head *head)
 {
     key any = {.kind = ANY, .n = 0, .bytes = NULL};
 
@@ -230,7 +230,7 @@ add_message(tally *t, const uint8_t **p, const uint8_t *end)
         t->heads[*at]++;
         t->nodes[number].bytes += (uint64_t)(next - at);
         if (depth > deepest) deepest = depth;
-        if (is_key) inner->value = node_of(t, inner->node, key_read(at, &head));
+        if (is_key) inner->value = node_of(t, inner->node, tally_key(at, &head));
         if (inner) inner->left--;
         *p = next;
         if (mp_declared_objects(head.kind, head.n)) {

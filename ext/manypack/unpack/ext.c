@@ -54,7 +54,7 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 
 /* The Symbol whose name is the n bytes at p. The name is BINARY if it is not valid UTF-8. */
 static VALUE
-symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
+ext_symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
     VALUE symbol = mp_string_cache_fetch(&mp_decoder_ractor(d)->keys, p, n, MP_KEY_SYMBOL);
 
@@ -101,7 +101,7 @@ typedef struct {
 } handler_call;
 
 static VALUE
-call_handler(VALUE arg)
+call_unpacker(VALUE arg)
 {
     const handler_call *call = (const handler_call *)arg;
 
@@ -130,7 +130,7 @@ MP_INLINE VALUE
 call_handler_safely(handler_call *call)
 {
     int state;
-    VALUE obj = rb_protect(call_handler, (VALUE)call, &state);
+    VALUE obj = rb_protect(call_unpacker, (VALUE)call, &state);
 
     if (MP_UNLIKELY(state)) handler_left(call, state);
     return obj;
@@ -153,7 +153,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     mp_outer outer;
     VALUE obj;
 
-    if (type->optimized_symbol) return symbol_new(d, p, n);
+    if (type->optimized_symbol) return ext_symbol_new(d, p, n);
     if (type->timestamp) return timestamp_new(d, p, n, at);
     mp_type_check(type);
     check_stack(d, at);

@@ -4,13 +4,13 @@
 #include "base/error.h"
 
 static bool
-plain_p(VALUE key)
+plain_key_p(VALUE key)
 {
     return RB_SPECIAL_CONST_P(key) || RB_BUILTIN_TYPE(key) == T_STRING || RB_BUILTIN_TYPE(key) == T_SYMBOL;
 }
 
 static bool
-container_p(VALUE key)
+container_key_p(VALUE key)
 {
     return !RB_SPECIAL_CONST_P(key) && (RB_BUILTIN_TYPE(key) == T_ARRAY || RB_BUILTIN_TYPE(key) == T_HASH);
 }
@@ -20,10 +20,10 @@ container_p(VALUE key)
  * exceed now, or 0.
  */
 static int
-add_key(VALUE seen, VALUE key)
+count_key(VALUE seen, VALUE key)
 {
     VALUE hash = rb_hash(key), keys = rb_hash_lookup2(seen, hash, Qundef);
-    int most = container_p(key) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
+    int most = container_key_p(key) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
     long i;
 
     if (keys == Qundef) {
@@ -47,9 +47,9 @@ mp_same_hash_exceeded(size_t n, const VALUE *values)
 
     if (n <= MP_SAME_HASH_CONTAINERS_MAX * 2) return 0;
     for (at = 0; at < n && !exceeded; at += 2) {
-        if (plain_p(values[at]) || (!many && !container_p(values[at]))) continue;
+        if (plain_key_p(values[at]) || (!many && !container_key_p(values[at]))) continue;
         if (!seen) seen = rb_obj_hide(rb_hash_new());
-        exceeded = add_key(seen, values[at]);
+        exceeded = count_key(seen, values[at]);
     }
     RB_GC_GUARD(seen);
     return exceeded;

@@ -210,7 +210,7 @@ order(uint64_t a, uint64_t b)
 
 /* A bin may be the same key as a str. */
 MP_INLINE uint8_t
-kind_of(const mp_key *key)
+key_kind(const mp_key *key)
 {
     return (uint8_t)(key->kind == MP_BIN ? MP_STR : key->kind);
 }
@@ -222,7 +222,7 @@ rank_of(const mp_key *key)
     uint32_t end = 0;
     size_t i;
 
-    if (kind_of(key) != MP_STR) return key->bits;
+    if (key_kind(key) != MP_STR) return key->bits;
     for (i = key->n < 4 ? 0 : key->n - 4; i < key->n; i++) end = end << 8 | key->bytes[i];
     return (uint64_t)key->n << 32 | end;
 }
@@ -234,7 +234,7 @@ compare_key(const mp_changes *changes, const mp_change *change, uint32_t depth, 
     mp_key own;
 
     if (change->rank != rank) return change->rank < rank ? -1 : 1;
-    if (change->step != kind_of(key)) return order(change->step, kind_of(key));
+    if (change->step != key_kind(key)) return order(change->step, key_kind(key));
     if (change->step != MP_STR) return 0;
     own = mp_changes_key(changes, change->start + depth);
     return mp_key_compare(&own, key);
@@ -257,7 +257,7 @@ typedef struct {
 } sorting;
 
 static int
-compare(const void *a, const void *b, void *arg)
+compare_changes(const void *a, const void *b, void *arg)
 {
     const mp_change *one = a, *other = b;
     const sorting *by = arg;
@@ -277,8 +277,8 @@ sort(const mp_changes *changes, mp_range r)
     mp_change *first = mp_changes_at(changes, r.lo);
     uint32_t n = r.hi - r.lo, i = 1;
 
-    while (i < n && compare(&first[i - 1], &first[i], &by) < 0) i++;
-    if (i < n) ruby_qsort(first, n, sizeof(mp_change), compare, &by);
+    while (i < n && compare_changes(&first[i - 1], &first[i], &by) < 0) i++;
+    if (i < n) ruby_qsort(first, n, sizeof(mp_change), compare_changes, &by);
 }
 
 uint32_t
@@ -291,7 +291,7 @@ mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n)
         mp_key key = mp_changes_key(changes, change->start + r.depth);
 
         if (key.kind == MP_INT && (int64_t)(key.bits + n) >= 0) key = mp_key_uint(key.bits + n);
-        change->step = kind_of(&key);
+        change->step = key_kind(&key);
         change->rank = rank_of(&key);
         if (change->step == MP_STR && key.n <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << key.n;
     }
@@ -446,7 +446,7 @@ rename_key(mp_changes *changes, uint32_t start, mp_change change)
 
 /* Adds a change, whose path is the steps from `start` on. */
 static void
-put(mp_changes *changes, uint32_t start, mp_change change)
+put_change(mp_changes *changes, uint32_t start, mp_change change)
 {
     if (change.kind == MP_APPEND) push_step(changes, (mp_path_step){.object = MP_END});
     if (start == changes->steps.count) rb_raise(rb_eArgError, "a change needs the path of a key or index, got $");
@@ -490,7 +490,7 @@ change_kind(VALUE change)
  * it meanwhile.
  */
 static VALUE
-value_of(VALUE change, mp_change_kind kind)
+change_value(VALUE change, mp_change_kind kind)
 {
     VALUE value = rb_ivar_get(change, id_value);
 
@@ -516,7 +516,7 @@ read_change(mp_changes *changes, uint32_t index, VALUE removed)
         if (i == MANY_CHANGES) rb_raise(rb_eArgError, "too many changes inside one another");
         change.kind = (uint8_t)change_kind(object);
         change.create |= change.kind == MP_SET;
-        object = value_of(object, (mp_change_kind)change.kind);
+        object = change_value(object, (mp_change_kind)change.kind);
         change.value = mp_changes_keep(changes, object);
     }
     if (change.kind != MP_SET) return change;
@@ -547,7 +547,7 @@ put_at_places(mp_changes *changes, VALUE path, mp_change change)
         uint32_t start = changes->steps.count;
 
         add_steps(changes, RARRAY_AREF(found, i));
-        put(changes, start, change);
+        put_change(changes, start, change);
     }
 }
 
@@ -561,7 +561,7 @@ mp_changes_read(mp_changes *changes, VALUE removed)
         VALUE path = mp_changes_object(changes, index);
         uint32_t start = changes->steps.count;
 
-        if (read_path(changes, path)) put(changes, start, change);
+        if (read_path(changes, path)) put_change(changes, start, change);
         else put_at_places(changes, path, change);
     }
 }

@@ -118,7 +118,7 @@ bin_key(const mp_options *options, const mp_head *head)
 }
 
 static VALUE
-str_key(mp_ractor *ractor, const mp_peek *peek, const mp_head *head, size_t offset)
+str_key_at(mp_ractor *ractor, const mp_peek *peek, const mp_head *head, size_t offset)
 {
     mp_string_kind kind = peek->codec->options.symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
     VALUE key = mp_string_cache_fetch(&ractor->keys, head->payload, head->n, kind);
@@ -138,7 +138,7 @@ mp_peek_key(mp_peek *peek, size_t offset)
     mp_peek_refresh(peek);
     mp_peek_check(peek, mp_head_read(peek->look.bytes + offset, peek->look.bytes + peek->look.size, &head));
     switch (head.kind) {
-      case MP_STR: key = str_key(ractor, peek, &head, offset); break;
+      case MP_STR: key = str_key_at(ractor, peek, &head, offset); break;
       case MP_BIN: key = bin_key(options, &head); break;
       default:
         key = mp_peek_object(peek, offset);

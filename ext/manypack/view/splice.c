@@ -98,21 +98,21 @@ check_level(mp_range r)
     if (mp_stack_too_deep_p(r.depth + 1)) mp_raise_nesting(r.depth + 1, rb_str_new_cstr("$"), false);
 }
 
-NORETURN(static void refuse(const splice *s, mp_range r, const char *words));
+NORETURN(static void refuse_change(const splice *s, mp_range r, const char *words));
 
 static void
-refuse(const splice *s, mp_range r, const char *words)
+refuse_change(const splice *s, mp_range r, const char *words)
 {
     mp_changes_refuse(&s->changes, change_at(s, r.lo)->start, r.depth, words);
 }
 
 /* ArgumentError unless the changes of a value are possible in its container. */
 static void
-check_container(const splice *s, mp_range r, const mp_own_changes *own, bool array)
+check_own_changes(const splice *s, mp_range r, const mp_own_changes *own, bool array)
 {
-    if (array && own->rename) refuse(s, r, "is no key of a map");
+    if (array && own->rename) refuse_change(s, r, "is no key of a map");
     if (array || !own->insert) return;
-    refuse(s, r, own->insert->kind == MP_APPEND ? "is no array" : "is no element of an array");
+    refuse_change(s, r, own->insert->kind == MP_APPEND ? "is no array" : "is no element of an array");
 }
 
 /* Raises KeyError: a change's path has no map or array at this depth, and the change does not create one. */
@@ -173,7 +173,7 @@ check_taken(const splice *s, mp_range r, mp_range part)
     key = mp_changes_key(&s->changes, own.take->value + r.depth);
     other.lo = mp_changes_find(&s->changes, r, &key);
     if (!found_p(s, other)) return;
-    if (adds_p(s, part)) refuse(s, part, "is both added and the new key of another pair");
+    if (adds_p(s, part)) refuse_change(s, part, "is both added and the new key of another pair");
     if (!found_p(s, part) || own.rename || (own.set && own.set->kind == MP_REMOVE)) return;
     mp_changes_refuse(&s->changes, own.take->value, part.depth, "gets a key that its map has");
 }
@@ -212,7 +212,7 @@ refuse_index(const splice *s, mp_range r, int64_t count, const mp_change *inside
 
 /* Adds the last step of a range as a key. */
 static void
-add_key(splice *s, mp_range r, uint32_t head, size_t at)
+add_new_key(splice *s, mp_range r, uint32_t head, size_t at)
 {
     VALUE key = mp_changes_step(&s->changes, change_at(s, r.lo)->start + r.depth - 1);
 
@@ -230,12 +230,12 @@ add_part(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
     const mp_change *first = change_at(s, r.lo), *inside = first_to_add(s, own.inside);
 
     if (made && (set || own.insert) && !own.create) refuse_parent(s, first->start, r.depth - 1);
-    check_container(s, r, &own, array);
+    check_own_changes(s, r, &own, array);
     if (array && !end && (first->step != MP_UINT || first->rank != (uint64_t)n)) refuse_index(s, r, n, inside);
     if (own.insert) add_values(s, r, head, own.insert->value, at);
     if (!set && !inside) return n;
     edit_at(s, head)->n++;
-    if (!array) add_key(s, r, head, at);
+    if (!array) add_new_key(s, r, head, at);
     if (set) add_object(s, ONE, r, head, own.set->value, at, at);
     else create(s, own.inside, head, at, at);
     return n + 1;
@@ -290,7 +290,7 @@ find_ext(splice *s, mp_range r, size_t offset)
 
 /* The index of the first change of a key; r.hi if there is none. lengths is the result of mp_changes_sort. */
 static uint32_t
-find_key(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
+find_change(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
 {
     if (key->kind == MP_STR && key->n <= MP_FIXSTR_MAX && !(lengths >> key->n & 1)) return r.hi;
     if (MP_UNLIKELY(key->kind == MP_EXT) && s->ext_keys) return find_ext(s, r, offset);
@@ -306,7 +306,7 @@ locate_value(splice *s, mp_range r, mp_cursor *cursor, uint32_t head, size_t at)
     mp_change first = *change_at(s, r.lo);
     size_t value = cursor->at;
 
-    check_container(s, r, &own, cursor->kind == MP_ARRAY);
+    check_own_changes(s, r, &own, cursor->kind == MP_ARRAY);
     if (own.insert) add_values(s, r, head, own.insert->value, at);
     if (own.rename) add_object(s, ONE, r, head, own.rename->value, at, value);
     if (own.inside.lo < r.hi) {
@@ -342,7 +342,7 @@ locate_pairs(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
         mp_key key;
 
         mp_peek_check(&s->peek, mp_cursor_key(cursor, &key));
-        first = find_key(s, r, &key, at, lengths);
+        first = find_change(s, r, &key, at, lengths);
         if (first == r.hi) {
             mp_peek_check(&s->peek, mp_cursor_next(cursor));
             continue;
@@ -392,7 +392,7 @@ locate_leaf(splice *s, mp_range r, uint32_t head, size_t offset)
         mp_change first = *change_at(s, r.lo);
 
         mp_changes_check(&s->changes, r);
-        if (!nil && first.kind == MP_APPEND && first.depth == r.depth + 1) refuse(s, r, "is no array");
+        if (!nil && first.kind == MP_APPEND && first.depth == r.depth + 1) refuse_change(s, r, "is no array");
         if (!nil) refuse_parent(s, first.start, r.depth);
     }
     return end;
@@ -462,7 +462,7 @@ copy(splice *s, size_t from, size_t to)
 
 /* Writes the object of an edit. */
 static void
-write_object(splice *s, VALUE value)
+write_new_object(splice *s, VALUE value)
 {
     bool leaf = RB_SPECIAL_CONST_P(value) || RB_TYPE_P(value, T_STRING);
 
@@ -481,12 +481,12 @@ write_objects(splice *s, VALUE values)
 {
     long i;
 
-    for (i = 0; i < RARRAY_LEN(values); i++) write_object(s, RARRAY_AREF(values, i));
+    for (i = 0; i < RARRAY_LEN(values); i++) write_new_object(s, RARRAY_AREF(values, i));
     RB_GC_GUARD(values);
 }
 
 static void
-write_head(splice *s, const edit *written)
+write_new_head(splice *s, const edit *written)
 {
     uint32_t n = (uint32_t)written->n;
     uint8_t *p;
@@ -503,15 +503,15 @@ static void
 write_edit(splice *s, const edit *written)
 {
     switch ((edit_kind)written->kind) {
-      case HEAD: write_head(s, written); break;
-      case ONE: write_object(s, mp_changes_object(&s->changes, written->object)); break;
+      case HEAD: write_new_head(s, written); break;
+      case ONE: write_new_object(s, mp_changes_object(&s->changes, written->object)); break;
       case SEVERAL: write_objects(s, mp_changes_object(&s->changes, written->object)); break;
       default: break;
     }
 }
 
 static VALUE
-write_message(VALUE arg)
+write_spliced(VALUE arg)
 {
     splice *s = (splice *)arg;
     size_t at = s->start;
@@ -531,12 +531,12 @@ write_message(VALUE arg)
 }
 
 static VALUE
-message_of(splice *s)
+spliced_message(splice *s)
 {
     int state;
     VALUE message;
 
-    rb_protect(write_message, (VALUE)s, &state);
+    rb_protect(write_spliced, (VALUE)s, &state);
     if (MP_UNLIKELY(state)) {
         if (mp_pack_error_p(mp_user_error())) {
             const edit *failed = edit_at(s, s->current);
@@ -553,7 +553,7 @@ message_of(splice *s)
 
 /* StackError if a new message is nested too deeply. */
 static MP_NOINLINE void
-check_depth(VALUE message, VALUE codec)
+check_new_depth(VALUE message, VALUE codec)
 {
     mp_peek peek;
 
@@ -593,8 +593,8 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     call_blocks(&s);
     mp_encoder_init(&s.encoder, block, sizeof(block), s.peek.codec);
     mp_out_reserve(&s.encoder.out, s.end - s.start);
-    message = message_of(&s);
-    if (MP_UNLIKELY(s.maybe_too_deep)) check_depth(message, s.peek.codec_object);
+    message = spliced_message(&s);
+    if (MP_UNLIKELY(s.maybe_too_deep)) check_new_depth(message, s.peek.codec_object);
     made = mp_view_whole(message, s.peek.codec_object);
     mp_list_end(&s.changes.objects);
     mp_list_end(&s.changes.steps);

@@ -90,7 +90,7 @@ object_key_p(VALUE obj)
 }
 
 static VALUE
-value_of(VALUE self, VALUE offsets, VALUE key)
+found_value(VALUE self, VALUE offsets, VALUE key)
 {
     VALUE offset = rb_hash_lookup(offsets, key), value;
     mp_peek peek;
@@ -121,7 +121,7 @@ rb_view_values_at(int argc, VALUE *argv, VALUE self)
         bool object = several && object_key_p(argv[i]);
 
         if (object && !offsets) offsets = offsets_of_object_keys(self);
-        rb_ary_push(values, object ? value_of(self, offsets, argv[i]) : rb_view_aref(self, argv[i]));
+        rb_ary_push(values, object ? found_value(self, offsets, argv[i]) : rb_view_aref(self, argv[i]));
     }
     RB_GC_GUARD(offsets);
     return values;

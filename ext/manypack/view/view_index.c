@@ -71,7 +71,7 @@ mp_view_index_tape(VALUE self, VALUE message)
 /* --- making it -------------------------------------------------------------------------------------- */
 
 static bool
-grow(mp_tape *tape)
+grow_tape(mp_tape *tape)
 {
     uint32_t capacity = tape->capacity ? tape->capacity * 2 : FIRST_ENTRIES;
 
@@ -91,7 +91,7 @@ index_new(VALUE message, uint32_t max_depth)
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(message);
 
     if (mp_tape_init(tape, bytes, (size_t)RSTRING_LEN(message), max_depth, MP_TAPE_KEEP) != MP_OK) return 0;
-    tape->grow = grow;
+    tape->grow = grow_tape;
     return self;
 }
 
