@@ -11,8 +11,8 @@ module Manypack
   # whole messages. Open a file for it: text that names a file raises ArgumentError. It is split at message boundaries,
   # without unpacking anything, and goes to the workers in batches. The first batch has one message; later ones grow to
   # as many as take about five milliseconds, but at most 10,000 messages or a megabyte. The number of batches in
-  # progress is limited, so memory is too: the source is read no faster than the results are taken. A String is not
-  # copied, and processes read a File themselves.
+  # progress is limited, so memory is too: the source is read no faster than the results are taken. A worker copies no
+  # more of a String than its batch, and processes read a File themselves.
   #
   # All three methods take the options of Manypack.unpack and Manypack.pack, and these:
   #
