@@ -9,7 +9,7 @@
 typedef struct {
     mp_codec codec;
     mp_types *types; /* never NULL; codec.types is the same, or NULL if there are none */
-    VALUE owner;     /* the Codec that owns these types: marks and frees them; 0 if this one does */
+    VALUE owner;     /* the Codec that has the same types and marks them; 0 if this one does */
     VALUE called;    /* the option `default`; 0 without one */
 } codec_object;
 
@@ -41,18 +41,14 @@ codec_compact(void *ptr)
 static void
 codec_free(void *ptr)
 {
-    const codec_object *object = ptr;
-
-    if (!object->owner) mp_types_free(object->types);
+    mp_types_release(((codec_object *)ptr)->types);
     xfree(ptr);
 }
 
 static size_t
 codec_memsize(const void *ptr)
 {
-    const codec_object *object = ptr;
-
-    return sizeof(codec_object) + (object->owner ? 0 : mp_types_memsize(object->types));
+    return sizeof(codec_object) + mp_types_memsize(((const codec_object *)ptr)->types);
 }
 
 /* Not embeddable: others have pointers to the struct, so compaction must not move it. */
@@ -97,6 +93,12 @@ VALUE
 mp_codec_called(VALUE self)
 {
     return codec_get(self)->called;
+}
+
+mp_types *
+mp_codec_types(VALUE self)
+{
+    return codec_get(self)->types;
 }
 
 /* The shared default codec; in the main Ractor *of_main, if handlers are withheld from the shared one. */
@@ -186,12 +188,11 @@ types_written(VALUE self)
 static VALUE
 codec_new(VALUE from)
 {
-    mp_types *types = from ? codec_get(from)->types : mp_types_new();
     codec_object *object;
     VALUE self = TypedData_Make_Struct(cCodec, codec_object, &codec_type, object);
 
     object->codec.object = self;
-    object->types = types;
+    object->types = mp_types_hold(from ? codec_get(from)->types : &mp_no_types);
     mp_options_init(&object->codec.options);
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
@@ -206,14 +207,13 @@ static mp_types *
 own_types(VALUE self)
 {
     codec_object *object = codec_get(self);
-    const mp_types *shared = object->types;
-    VALUE owner = object->owner; /* keeps them alive */
+    mp_types *shared = object->types;
 
     object->types = mp_types_new();
-    object->owner = 0;
     mp_types_copy(object->types, shared);
+    object->owner = 0;
+    mp_types_release(shared);
     types_written(self);
-    RB_GC_GUARD(owner);
     return object->types;
 }
 

@@ -66,6 +66,9 @@ VALUE mp_codec_overlaid(VALUE codec, VALUE over);
  */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
 
+/* The types of a Codec object, for callers that hold them longer than the object lives. */
+mp_types *mp_codec_types(VALUE codec);
+
 /* Ractor::IsolationError unless all handlers of a Codec object, and its option `default`, are shareable. */
 void mp_codec_check_shareable(VALUE codec);
 

@@ -111,17 +111,15 @@ find_places(mp_types *types)
     for (; i < types->count; i++) types->place[types->all[i].type + 128] = (uint16_t)(i + 1 - types->packers);
 }
 
+mp_types mp_no_types;
+
 mp_types *
 mp_types_new(void)
 {
-    return ZALLOC(mp_types);
-}
+    mp_types *types = ZALLOC(mp_types);
 
-void
-mp_types_free(mp_types *types)
-{
-    xfree(types->all);
-    xfree(types);
+    types->holders = 1;
+    return types;
 }
 
 void
@@ -134,6 +132,21 @@ mp_types_copy(mp_types *to, const mp_types *from)
     to->packers = from->packers;
     to->count = from->count;
     find_places(to);
+}
+
+mp_types *
+mp_types_hold(mp_types *types)
+{
+    if (types != &mp_no_types) RUBY_ATOMIC_FETCH_ADD(types->holders, 1);
+    return types;
+}
+
+void
+mp_types_release(mp_types *types)
+{
+    if (!types || types == &mp_no_types || RUBY_ATOMIC_FETCH_SUB(types->holders, 1) > 1) return;
+    xfree(types->all);
+    xfree(types);
 }
 
 /*
@@ -224,7 +237,8 @@ mp_types_compact(mp_types *types)
 size_t
 mp_types_memsize(const mp_types *types)
 {
-    return sizeof(mp_types) + types->count * sizeof(mp_type);
+    if (!types || types == &mp_no_types) return 0;
+    return (sizeof(mp_types) + types->count * sizeof(mp_type)) / types->holders;
 }
 
 /* The first type whose handler cannot be shared; NULL if there is none. */

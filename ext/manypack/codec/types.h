@@ -4,6 +4,8 @@
 
 #include "base/support.h"
 
+#include <ruby/atomic.h>
+
 /*
  * A packer or unpacker that a user registered. A Method is stored as its receiver and name, because Ractors may be able
  * to share those; they can never share the Method's to_proc.
@@ -27,6 +29,7 @@ typedef struct {
 } mp_type;
 
 typedef struct {
+    rb_atomic_t holders; /* number of Codecs and Factories that hold the registry */
     mp_type *all;        /* first the packers, then the unpackers, each in order of registration */
     size_t packers;      /* the number of packers */
     size_t count;        /* the number of packers and unpackers */
@@ -57,12 +60,20 @@ VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
 /* The Proc of a handler. Always the same Proc, or, if Symbol#to_proc makes it, an equal one. */
 VALUE mp_handler_proc(const mp_handler *handler);
 
-/* A new registry, without types. */
+/* The empty registry, which is shared and never freed. */
+extern mp_types mp_no_types;
+
+/* A new registry with one holder. */
 mp_types *mp_types_new(void);
-void mp_types_free(mp_types *types);
 
 /* Copies the types of from to an empty registry. */
 void mp_types_copy(mp_types *to, const mp_types *from);
+
+/*
+ * mp_types_hold adds a holder and returns the registry. mp_types_release removes a holder; the last frees the registry.
+ */
+mp_types *mp_types_hold(mp_types *types);
+void mp_types_release(mp_types *types);
 
 /*
  * Register a type. The last registration of a class packs it, the last registration of a type unpacks it. A class that
@@ -74,6 +85,7 @@ void mp_types_add_unpacker(mp_types *types, mp_type type);
 void mp_types_mark(const mp_types *types);
 void mp_types_compact(mp_types *types);
 
+/* A holder's share of the registry's size. */
 size_t mp_types_memsize(const mp_types *types);
 
 /* True if every Ractor may call every handler. */
