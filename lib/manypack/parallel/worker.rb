@@ -116,6 +116,7 @@ module Manypack
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
 
+        passed ||= 0 # an interrupt came before the first line
         failure = Failure.new(e, *place(passed, bytes, start, size, index, offset))
         find_path(e, bytes.byteslice(start, size).byteslice(failure.offset - offset..)) if e.is_a?(DecodeError)
         failure.offset = e.offset if stage == :unpack && e.is_a?(DecodeError)
