@@ -1,10 +1,13 @@
-/* Remembers a Ractor's last walk to an offset in a message. */
+/* Remembers a Ractor's last walks to offsets in messages. */
 #include "caches/trails.h"
+
+/* How many messages may take turns, such as two Views side by side. */
+#define TRAILS 4
 
 /* Up to this offset, walking again is as fast as remembering the walk. */
 #define NEAR 1024
 
-/* The memory of a deeper walk is freed when the next message is walked through. */
+/* The memory of a deeper walk is freed when its slot is used for another message. */
 #define KEPT_CAPACITY 1024
 
 /* A walk, with memory for its tape and its marks. The trail is its first member: grow gets the tape. */
@@ -16,7 +19,7 @@ typedef struct {
 } walk;
 
 struct mp_trails {
-    walk near, last; /* near: to an offset below NEAR, which need not be remembered */
+    walk walks[TRAILS]; /* the most recently used first */
 };
 
 static void
@@ -31,19 +34,26 @@ walk_free(walk *w)
 void
 mp_trails_free(mp_trails *trails)
 {
+    int i;
+
     if (!trails) return;
-    walk_free(&trails->near);
-    walk_free(&trails->last);
+    for (i = 0; i < TRAILS; i++) walk_free(&trails->walks[i]);
     xfree(trails);
 }
 
 size_t
 mp_trails_memsize(const mp_trails *trails)
 {
-    const size_t entry = sizeof(mp_tape_entry) + sizeof(mp_trail_mark) + sizeof(uint64_t);
+    size_t size = sizeof(mp_trails);
+    int i;
 
     if (!trails) return 0;
-    return sizeof(mp_trails) + ((size_t)trails->near.trail.tape.capacity + trails->last.trail.tape.capacity) * entry;
+    for (i = 0; i < TRAILS; i++) {
+        size_t entry = sizeof(mp_tape_entry) + sizeof(mp_trail_mark) + sizeof(uint64_t);
+
+        size += trails->walks[i].trail.tape.capacity * entry;
+    }
+    return size;
 }
 
 static bool
@@ -61,7 +71,7 @@ grow_trail(mp_tape *tape)
     return true;
 }
 
-/* Starts a new walk in the memory of the old one. */
+/* Starts a walk, with the memory of the one before. */
 static bool
 start_anew(walk *w, const uint8_t *message, size_t offset)
 {
@@ -76,6 +86,20 @@ start_anew(walk *w, const uint8_t *message, size_t offset)
     w->trail.marks = before.trail.marks;
     if (w->trail.marks) MEMZERO(w->trail.marks, mp_trail_mark, w->trail.tape.capacity);
     return mp_trail_walk(&w->trail);
+}
+
+/* Returns the walk for a message or, if there is none, the least recently used one, and moves it to the front. */
+static walk *
+walk_of(mp_trails *t, uint64_t id, size_t start)
+{
+    walk found;
+    int i = 0;
+
+    while (i < TRAILS - 1 && (t->walks[i].id != id || t->walks[i].start != start || !id)) i++;
+    found = t->walks[i];
+    MEMMOVE(t->walks + 1, t->walks, walk, i);
+    t->walks[0] = found;
+    return &t->walks[0];
 }
 
 static void
@@ -101,7 +125,7 @@ mp_trails_find(mp_trails **trails, VALUE source, size_t start, size_t offset, mp
     walk *w;
 
     if (!*trails) *trails = ZALLOC(mp_trails);
-    w = id ? &(*trails)->last : &(*trails)->near;
+    w = walk_of(*trails, id, start);
     known = id && w->id == id && w->start == start;
     message = (const uint8_t *)RSTRING_PTR(source) + start;
     w->id = 0; /* in case of NoMemoryError */

@@ -139,7 +139,7 @@ mp_literal(const mp_shape *shape, VALUE object, bool exact)
     VALUE literal = rb_hash_lookup2(shape->table, object, Qundef);
 
     if (literal != Qundef || exact || !RB_INTEGER_TYPE_P(object)) return literal;
-    if (rb_absint_size(object, NULL) >= 128) return Qundef; /* above all Floats; NUM2DBL would warn */
+    if (rb_absint_size(object, NULL) > 128) return Qundef; /* above all Floats; NUM2DBL would warn */
     literal = rb_hash_lookup2(shape->table, DBL2NUM(NUM2DBL(object)), Qundef);
     return literal == Qundef || RTEST(rb_equal(literal, object)) ? literal : Qundef;
 }
@@ -149,9 +149,14 @@ mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact
 {
     const uint8_t *at = l->d.at;
     bool text = row.kind == MP_STR || row.kind == MP_BIN;
-    VALUE object = text ? mp_load_key(l, row) : mp_decode_short(mp_loader_options(l), &l->d.at, l->d.end);
-    VALUE literal = mp_literal(shape, object, exact);
+    VALUE object, literal = Qundef;
 
+    if (text && mp_row_count(at, row) > shape->longest) {
+        mp_loader_payload(l, row, mp_row_count(at, row)); /* raises if it is incomplete */
+    } else {
+        object = text ? mp_load_key(l, row) : mp_decode_short(mp_loader_options(l), &l->d.at, l->d.end);
+        literal = mp_literal(shape, object, exact);
+    }
     if (literal == Qundef) l->d.at = at;
     return literal;
 }

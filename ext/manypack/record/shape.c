@@ -163,6 +163,10 @@ set_literals(mp_shape *shape)
         shape->accepts |= literal_heads(literal);
         if (RB_SYMBOL_P(literal)) shape->takes_exts = true;
         if (RB_FLOAT_TYPE_P(literal)) shape->widens = true;
+        if (RB_SYMBOL_P(literal)) literal = rb_sym2str(literal);
+        if (RB_TYPE_P(literal, T_STRING) && RSTRING_LEN(literal) > (long)shape->longest) {
+            shape->longest = (uint32_t)RSTRING_LEN(literal);
+        }
     }
 }
 

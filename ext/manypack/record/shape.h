@@ -124,6 +124,7 @@ struct mp_shape {
     VALUE table;            /* ENUM: a Hash from each literal, and the text of a Symbol, to the literal; */
                             /* TAGGED: from each tag to its index */
     VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
+    uint32_t longest;       /* ENUM: the bytes of the longest text among the literals */
     mp_rules rules;         /* RULED, RECORD: the rules for the loaded value */
     bool tag_first;         /* TAGGED: the tag is the first element of arrays */
     const mp_shape *otherwise; /* TAGGED: for objects with an unknown tag, and for those without; NULL without else */

@@ -298,7 +298,6 @@ after_error(run *r)
     mp_stream *u = r->u;
     mp_decoder *d = &r->d;
 
-    if (u->position == MP_IN_SKIPPED && u->origin == u->more->message) mp_stream_at_object(u); /* nothing was skipped */
     if ((!r->decoding && !u->position_unknown) || repeats_p(r)) return;
     mp_stream_grown(u);
     if (r->decoding) u->more->message = d->message;
@@ -408,6 +407,7 @@ mp_unpacker_read(VALUE self, mp_stream *u)
 {
     VALUE obj = read_short(u);
 
+    RB_GC_GUARD(self); /* u is in it */
     if (MP_LIKELY(obj != Qundef)) return obj;
     if (MP_UNLIKELY(mp_stream_as(u) != 0)) return message_loaded(u, run_whole_with(self, slice_body));
     return run_whole_with(self, read_body);

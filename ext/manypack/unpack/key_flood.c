@@ -23,7 +23,7 @@ static int
 count_key(VALUE seen, VALUE key)
 {
     VALUE hash = rb_hash(key), keys = rb_hash_lookup2(seen, hash, Qundef);
-    int most = container_key_p(key) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
+    int most;
     long i;
 
     if (keys == Qundef) {
@@ -34,6 +34,7 @@ count_key(VALUE seen, VALUE key)
         if (rb_eql(key, RARRAY_AREF(keys, i))) return 0;
     }
     rb_ary_push(keys, key);
+    most = container_key_p(RARRAY_AREF(keys, 0)) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
     return RARRAY_LEN(keys) > most ? most : 0;
 }
 
