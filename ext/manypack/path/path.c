@@ -105,6 +105,31 @@ rb_internal_search(VALUE self, VALUE view, VALUE steps, VALUE max_looks, VALUE n
     return result;
 }
 
+/* Several searches in one message. */
+typedef struct {
+    mp_peek peek;
+    mp_program programs[MP_SEVERAL_MAX];
+    mp_search_shared shared[MP_SEVERAL_MAX];
+    mp_search searches[MP_SEVERAL_MAX];
+} whole_searches;
+
+/* Starts the peek for a search by n programs. */
+static size_t
+start_peek_for_all(whole_searches *whole, VALUE view, int n)
+{
+    bool descends = false;
+    long keys = 0;
+    int i;
+
+    for (i = 0; i < n; i++) {
+        long own = choosing_steps(&whole->programs[i].query);
+
+        descends = descends || whole->programs[i].descends;
+        if (keys < own) keys = own;
+    }
+    return start_peek(&whole->peek, view, descends, keys);
+}
+
 /*
  * call-seq: Internal.search_several(view, paths) -> Array
  *
@@ -114,12 +139,7 @@ static VALUE
 rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
 {
     VALUE results = rb_ary_new(), root = mp_view_root(view);
-    mp_program programs[MP_SEVERAL_MAX];
-    mp_search_shared shared[MP_SEVERAL_MAX];
-    mp_search searches[MP_SEVERAL_MAX];
-    bool descends = false;
-    long most_keys = 0;
-    mp_peek peek;
+    whole_searches whole;
     size_t at;
     int n, i;
 
@@ -129,26 +149,22 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
     for (i = 0; i < n; i++) {
         VALUE pair = rb_check_array_type(rb_ary_entry(paths, i));
         uint64_t looks;
-        long keys;
 
         if (NIL_P(pair)) rb_raise(rb_eTypeError, "these are not the steps of a path");
-        mp_program_init(&programs[i], rb_ary_entry(pair, 0));
+        mp_program_init(&whole.programs[i], rb_ary_entry(pair, 0));
         looks = mp_large(rb_ary_entry(pair, 1), "max_looks");
-        shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
-        descends |= programs[i].descends;
-        keys = choosing_steps(&programs[i].query);
-        if (most_keys < keys) most_keys = keys;
+        whole.shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
         rb_ary_push(results, rb_ary_new());
     }
-    at = start_peek(&peek, view, descends, most_keys);
+    at = start_peek_for_all(&whole, view, n);
     for (i = 0; i < n; i++) {
-        searches[i] = mp_search_new(&peek, root, at, &programs[i], &shared[i]);
-        searches[i].sink = MP_SINK_ARRAY;
-        searches[i].found = RARRAY_AREF(results, i);
+        whole.searches[i] = mp_search_new(&whole.peek, root, at, &whole.programs[i], &whole.shared[i]);
+        whole.searches[i].sink = MP_SINK_ARRAY;
+        whole.searches[i].found = RARRAY_AREF(results, i);
     }
-    mp_search_several(searches, n);
-    mp_peek_end(&peek);
-    for (i = 0; i < n; i++) mp_program_end(&programs[i]);
+    mp_search_several(whole.searches, n);
+    mp_peek_end(&whole.peek);
+    for (i = 0; i < n; i++) mp_program_end(&whole.programs[i]);
     return results;
 }
 

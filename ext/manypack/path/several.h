@@ -9,7 +9,7 @@ enum { MP_SEVERAL_MAX = 16 };
 
 /*
  * Runs n searches, which must have the same peek and start. Each finds what it would find alone, in the same order.
- * Keys and * share the walk; from any other segment on, and from an index of an array on, a search walks alone.
+ * Keys, indices and * share the walk; from any other segment on, a search walks alone.
  */
 void mp_search_several(mp_search *searches, int n);
 
