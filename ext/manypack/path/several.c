@@ -21,7 +21,7 @@ typedef struct {
     state keys[MP_SEVERAL_MAX];   /* states that select a key, if the last of equal keys counts */
     int alone_count, shared_count, key_count;
     mp_wanted wanted;             /* the keys of `keys` */
-    mp_key wanted_keys[MP_SEVERAL_MAX];
+    mp_wanted_key wanted_keys[MP_SEVERAL_MAX];
 } plan;
 
 static size_t visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth);
@@ -58,7 +58,7 @@ selected_p(const mp_selector *selector, const mp_key *key, int64_t index, int64_
 
 /* Sets next to the states that continue in a value; *waiting counts those that may find something in a later one. */
 static int
-go_on(state *states, int n, const mp_key *key, int64_t index, int64_t size, state *next, int *waiting)
+continue_states(state *states, int n, const mp_key *key, int64_t index, int64_t size, state *next, int *waiting)
 {
     int i, count = 0;
 
@@ -173,7 +173,7 @@ visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint
     plan plan;
     int waiting = n;
 
-    plan_make(&plan, next, go_on(states, n, NULL, 0, 0, next, &waiting));
+    plan_make(&plan, next, continue_states(states, n, NULL, 0, 0, next, &waiting));
     for (; cursor.left; cursor.left--) {
         if (cursor.at >= peek->look.size) mp_peek_over(peek, cursor.at);
         cursor.at = visit(peek, cursor.at, &plan, wanted || cursor.left > 1, depth);
@@ -185,7 +185,7 @@ visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint
 static size_t
 visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
 {
-    mp_cursor cursor = open_container(peek, at, depth);
+    mp_cursor cursor = open_level(peek, at, depth);
     int64_t size = (int64_t)cursor.left, index;
     bool map = cursor.kind == MP_MAP;
     int waiting = n;
@@ -196,7 +196,7 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
         int count;
 
         if (map) mp_peek_check(peek, mp_cursor_key(&cursor, &key));
-        count = go_on(states, n, map ? &key : NULL, index, size, next, &waiting);
+        count = continue_states(states, n, map ? &key : NULL, index, size, next, &waiting);
         if (cursor.at >= peek->look.size) mp_peek_over(peek, cursor.at);
         if (!count) {
             mp_peek_check(peek, mp_cursor_next(&cursor));
@@ -241,7 +241,7 @@ visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth)
 
 /* True if the walk for a state always reaches the end of the object. */
 static bool
-to_the_end_p(const mp_peek *peek, size_t at, const state *state)
+state_to_the_end_p(const mp_peek *peek, size_t at, const state *state)
 {
     mp_kind kind = mp_peek_kind(peek, at);
 
@@ -261,7 +261,7 @@ mp_search_several(mp_search *searches, int n)
 
     for (i = 0; i < n; i++) {
         states[i] = (state){.search = searches + i};
-        whole = whole || (searches[i].query->count && shared_p(states + i) && to_the_end_p(peek, at, states + i));
+        whole = whole || (searches[i].query->count && shared_p(states + i) && state_to_the_end_p(peek, at, states + i));
     }
     plan_make(&plan, states, n);
     end = visit(peek, at, &plan, whole && peek->alone, 0);
