@@ -17,6 +17,18 @@ class ParallelErrorsTest < Minitest::Test
     "an unknown ext" => "01 02 92 03 d4 05 00 04", "a bad timestamp" => "01 02 92 03 d5 ff 00 00"
   }.freeze
 
+  # With the path that unpacking the message has.
+  def test_an_error_in_a_message_has_its_path
+    long = pack({ "a" => [1, { "b" => "xyz" * 20 }] })
+    [[long, { max_bytes: 20 }], [long.byteslice(0, 30), {}], ["\x91\xC1".b, {}]].each do |message, options|
+      expected = assert_raises(Manypack::DecodeError) { unpack(message, **options) }
+      each_way do |workers|
+        error = assert_raises(expected.class) { Parallel.map(pack(1) + message, **options, **workers, &:itself) }
+        assert_equal [expected.path, 1], [error.path, error.index]
+      end
+    end
+  end
+
   BROKEN.each do |name, input|
     define_method("test_#{name.tr(" ", "_")}_after_two_messages_as_an_unpacker_has_it") do
       stream = bytes(input)

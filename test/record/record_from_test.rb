@@ -70,6 +70,14 @@ class RecordFromTest < Minitest::Test
     end
   end
 
+  def test_an_integer_is_the_float_of_an_enum_that_it_equals
+    [1.0, 2.0**1016, 1e308, Float::MAX].each do |float|
+      type = Type[[float, 2]]
+      assert_equal [float, Float], [type.from(float.to_i), type.from(float.to_i).class]
+      assert_raises(Manypack::RecordError) { type.from(float.to_i + 5) }
+    end
+  end
+
   def test_a_string_and_an_object_of_the_class_are_taken_as_they_are
     name = +"Ada"
     point = Point.new("never", "checked")

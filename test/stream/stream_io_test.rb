@@ -171,6 +171,19 @@ class StreamIoTest < Minitest::Test
     end
   end
 
+  # An error before its first byte leaves the object; one inside it does not, nor does the end of what has arrived.
+  def test_a_skip_that_an_error_of_the_io_has_stopped
+    [[[IOError, "\x01\x02"], 1], [["\xA2".b, IOError, "hi\x02"], 2]].each do |answers, object|
+      unpacker = Manypack::Unpacker.new(Script.new(*answers))
+      assert_raises(IOError) { unpacker.skip }
+      assert_equal object, unpacker.read
+    end
+    unpacker = Manypack::Unpacker.new(Script.new(nil, IOError, "\x01\x02"))
+    assert_raises(EOFError) { unpacker.skip }
+    assert_raises(IOError) { unpacker.read }
+    assert_equal 2, unpacker.read
+  end
+
   def test_a_timeout_in_the_middle_of_a_message
     IO.pipe(binmode: true) do |reader, writer|
       asked = asked_of(reader)

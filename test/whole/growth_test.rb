@@ -13,6 +13,7 @@ class GrowthTest < Minitest::Test
   Row = Struct.new(:id, :t)
   ROW = Manypack::Record.new(Row, id: Integer, t: Integer)
   ROWS = ->(n) { Manypack.pack(Array.new(n) { |i| { "id" => i, "t" => "bad" } }) }
+  LONG_ROWS = ->(n) { Manypack.pack(Array.new(n) { |i| { "id" => i, "t" => "bad", "more" => ["more"] * 10 } }) }
   WIDE = ->(n) { Manypack.pack((0...n).to_h { |i| ["key #{i}", { "id" => i, "t" => "bad" }] }) }
   UNKNOWN_EXTS = ->(n) { "\xDD".b + [n].pack("N") + "\x81\xA1t\xC7\x00\x05".b * n }
 
@@ -30,7 +31,10 @@ class GrowthTest < Minitest::Test
     views_as_a_record: [ROWS, ->(t, bytes) { View.new(bytes).map { |row| t.failing { row.as(ROW) } } }],
     views_in_a_wide_map: [WIDE, ->(t, bytes) { View.new(bytes).map { |_, row| t.failing { row.as(ROW) } } }],
     views_of_two_messages_in_turn: [ROWS, lambda do |t, bytes|
-      View.new(bytes).zip(View.new(bytes.dup)).map { |rows| rows.map { |row| t.failing { row.as(ROW) } } }
+      View.new(bytes).zip(View.new(bytes + "")).map { |rows| rows.map { |row| t.failing { row.as(ROW) } } }
+    end],
+    views_of_two_long_messages_in_turn: [LONG_ROWS, lambda do |t, bytes|
+      View.new(bytes).zip(View.new(bytes + "")).map { |rows| rows.map { |row| t.failing { row.as(ROW) } } }
     end],
     looks_that_find_an_unknown_ext: [UNKNOWN_EXTS, ->(t, bytes) { View.new(bytes).map { |row| t.failing { row["t"] } } }],
     fields_of_lazy_records: [ROWS, ->(t, bytes) { Manypack::Type[[ROW.lazy]].load(bytes).map { |row| t.failing { row.t } } }],

@@ -30,6 +30,7 @@ typedef struct {
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
+    bool skipping;        /* it has begun to skip the next object */
     bool yielding;        /* the method each is running, perhaps its block */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
     mp_kind kind;         /* kind of the container whose header is read */
@@ -242,7 +243,7 @@ message_loaded(const mp_stream *u, VALUE bytes)
 static VALUE
 skip_body(void *arg)
 {
-    const run *r = arg;
+    run *r = arg;
     mp_stream *u = r->u;
 
     mp_stream_grown(u);
@@ -251,6 +252,7 @@ skip_body(void *arg)
         mp_stream_skip_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
         mp_stream_begin_skip(u, MP_IN_SKIPPED);
+        r->skipping = true;
     } else {
         u->more->slice = 0;
         u->position = MP_IN_SKIPPED;
@@ -298,6 +300,8 @@ after_error(run *r)
     mp_stream *u = r->u;
     mp_decoder *d = &r->d;
 
+    /* No byte of it came. */
+    if (r->skipping && u->position == MP_IN_SKIPPED && u->origin == u->more->message) mp_stream_at_object(u);
     if ((!r->decoding && !u->position_unknown) || repeats_p(r)) return;
     mp_stream_grown(u);
     if (r->decoding) u->more->message = d->message;
@@ -332,7 +336,7 @@ run_init(run *r, VALUE self, VALUE (*body)(void *))
 {
     r->self = self;
     r->body = body;
-    r->at_work = r->decoding = r->yielding = false;
+    r->at_work = r->decoding = r->skipping = r->yielding = false;
 }
 
 static VALUE

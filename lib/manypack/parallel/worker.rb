@@ -118,8 +118,11 @@ module Manypack
 
         passed ||= 0 # an interrupt came before the first line
         failure = Failure.new(e, *place(passed, bytes, start, size, index, offset))
-        find_path(e, bytes.byteslice(start, size).byteslice(failure.offset - offset..)) if e.is_a?(DecodeError)
-        failure.offset = e.offset if stage == :unpack && e.is_a?(DecodeError)
+        e.path if e.is_a?(DecodeError) # found here, so that the error need not carry the bytes of its message
+        if stage == :unpack && e.is_a?(DecodeError)
+          find_path(e, bytes.byteslice(start, size).byteslice(failure.offset - offset..))
+          failure.offset = e.offset
+        end
         [results.to_a, failure, passed]
       end
 
@@ -139,13 +142,15 @@ module Manypack
         Internal.start_at(unpacker.feed(bytes), offset)
       end
 
-      # Has the error find its path, so that it need not carry the bytes of the message. An Unpacker waits for more
-      # bytes, so its error has no path in a message that is cut.
+      # Gives the error its path where an Unpacker, which could get more bytes, does not know it: in a message that is cut
+      # or exceeds max_bytes.
       def find_path(error, message)
-        View.new(message, codec: @codec, check: true) if error.path.nil? && error.is_a?(TruncatedError) && @as.nil?
+        View.new(message, codec: @codec, check: true) if error.path.nil? && cut?(error) && @as.nil?
       rescue DecodeError => found
-        error.instance_variable_set(:@path, found.path) if found.is_a?(TruncatedError)
+        error.instance_variable_set(:@path, found.path) if found.instance_of?(error.class)
       end
+
+      def cut?(error) = error.is_a?(TruncatedError) || (error.is_a?(LimitError) && error.limit == :max_bytes)
 
       # Returns the index and offset of the message with that number in a batch.
       def place(number, bytes, start, size, index, offset)
