@@ -245,8 +245,8 @@ state_to_the_end_p(const mp_peek *peek, size_t at, const state *state)
 {
     mp_kind kind = mp_peek_kind(peek, at);
 
-    if (kind == MP_MAP) return mp_search_which(state->search) == MP_FIND_LAST;
-    return kind != MP_ARRAY || selector_of(state)->kind == MP_SELECT_ALL;
+    if (kind == MP_MAP && mp_search_which(state->search) == MP_FIND_LAST) return true;
+    return !mp_container_p(kind) || selector_of(state)->kind == MP_SELECT_ALL;
 }
 
 void

@@ -142,8 +142,8 @@ module Manypack
         Internal.start_at(unpacker.feed(bytes), offset)
       end
 
-      # Gives the error its path where an Unpacker, which could get more bytes, does not know it: in a message that is cut
-      # or exceeds max_bytes.
+      # Gives the error its path where an Unpacker, which could get more bytes, does not know it: in a message that is
+      # cut or exceeds max_bytes.
       def find_path(error, message)
         View.new(message, codec: @codec, check: true) if error.path.nil? && cut?(error) && @as.nil?
       rescue DecodeError => found
