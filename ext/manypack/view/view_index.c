@@ -190,19 +190,29 @@ own_bytes(mp_cursor cursor)
 /* How many different keys fit in a pair of fewer than four bytes: keys of one byte, or of a head and one byte. */
 #define SMALL_KEYS 384
 
+/* The memory for tables of short maps with the smallest keys. */
+static size_t
+memory_left(const view_index *index)
+{
+    size_t most = index->tape.size / 2 + 1000;
+
+    return index->bytes < most ? most - index->bytes : 0;
+}
+
 /*
  * The number of slots for the table of a map's keys: half of them stay unused, but the table takes at most 1.25 times
- * the bytes of the map. 0 for a short map of the smallest keys, where these are too few: walking it is quick.
+ * the bytes of the map. Only short maps of the smallest keys need more: they share memory_left, or get 0, for no table,
+ * because walking them is quick.
  */
 static uint32_t
-slots_for(size_t bytes, uint32_t pairs)
+slots_for(const view_index *index, size_t bytes, uint32_t pairs)
 {
-    size_t slots = mp_key_table_slots(pairs), most = bytes / 16 * 5;
-    size_t least = (pairs < SMALL_KEYS ? pairs : SMALL_KEYS) / 4 * 5 + 5;
+    size_t slots = mp_key_table_slots(pairs), most = bytes / 16 * 5, least = SMALL_KEYS + SMALL_KEYS / 4;
 
     if (most < least && bytes >= least * sizeof(uint32_t)) most = least;
-    if (most < least) return 0;
-    return (uint32_t)(most < slots ? most : slots);
+    if (most < pairs + pairs / 4 + 1 && most < least) most = memory_left(index) / sizeof(uint32_t);
+    if (most > slots) most = slots;
+    return most < least && most < pairs + pairs / 4 + 1 ? 0 : (uint32_t)most;
 }
 
 static mp_key_table *
@@ -231,7 +241,7 @@ table_make(VALUE self, VALUE message, uint32_t entry, mp_find_which which)
     mp_cursor_open(&cursor, &look, index->tape.entries[entry].offset);
     cursor.near = entry + 1;
     if (cursor.left < 2 * MANY_PAIRS) return;
-    slots = slots_for(own_bytes(cursor), (uint32_t)(cursor.left / 2));
+    slots = slots_for(index, own_bytes(cursor), (uint32_t)(cursor.left / 2));
     if (!slots) return;
     if (!index->tables) {
         index->tables = ZALLOC_N(mp_key_table *, index->tape.count);
