@@ -61,24 +61,24 @@ tally_free(void *ptr)
     tally *t = ptr;
 
     for (uint32_t i = 0; i < t->count; i++) xfree(t->nodes[i].key);
-    mp_typed_free(ptr);
+    xfree(ptr);
 }
 
 static size_t
 tally_memsize(const void *ptr)
 {
     const tally *t = ptr;
-    size_t size = mp_typed_memsize(sizeof(tally));
+    size_t size = sizeof(tally);
 
     for (uint32_t i = 0; i < t->count; i++) size += t->nodes[i].n;
     return size;
 }
 
-/* Not shareable: every call changes it. It refers to no object. */
+/* Not shareable: every call changes it. Not embeddable: no slot is as large. It refers to no object. */
 static const rb_data_type_t tally_type = {
     .wrap_struct_name = "Manypack::Tally",
     .function = {.dfree = tally_free, .dsize = tally_memsize},
-    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED,
 };
 
 static tally *
@@ -296,7 +296,6 @@ rb_tally_counts(VALUE self)
     const tally *t = tally_get(self);
     VALUE heads = numbers(t->heads, 256), depths = numbers(t->depths, DEPTH_MAX), sizes = numbers(t->sizes, 65);
 
-    RB_GC_GUARD(self); /* the numbers lie in its slot */
     return rb_ary_new_from_args(4, heads, depths, sizes, ULL2NUM(tally_get(self)->size));
 }
 
