@@ -29,6 +29,14 @@ class ParallelErrorsTest < Minitest::Test
     end
   end
 
+  def test_a_message_that_is_cut_is_that_for_handlers_that_no_ractor_can_share
+    factory = Manypack::Factory.new
+    unshareable = +"here"
+    factory.register_type(1, Class.new, packer: ->(_) { unshareable }, unpacker: ->(_) { unshareable })
+    error = assert_raises(Manypack::TruncatedError) { Parallel.each("\x01\x91".b, codec: factory.codec(shareable: true), ractors: 0) { |object| object } }
+    assert_equal "$[0]", error.path
+  end
+
   BROKEN.each do |name, input|
     define_method("test_#{name.tr(" ", "_")}_after_two_messages_as_an_unpacker_has_it") do
       stream = bytes(input)

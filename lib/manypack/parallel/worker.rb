@@ -145,7 +145,7 @@ module Manypack
       # Gives the error its path where an Unpacker, which could get more bytes, does not know it: in a message that is
       # cut or exceeds max_bytes.
       def find_path(error, message)
-        View.new(message, codec: @codec, check: true) if error.path.nil? && cut?(error) && @as.nil?
+        @codec.view(message, check: true, shareable: false) if error.path.nil? && cut?(error) && @as.nil?
       rescue DecodeError => found
         error.instance_variable_set(:@path, found.path) if found.instance_of?(error.class)
       end
