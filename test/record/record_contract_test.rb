@@ -91,7 +91,7 @@ class RecordContractTest < Minitest::Test
     when String, Symbol then "#{obj.class} #{obj.encoding} #{obj.to_s.b.inspect}"
     when Array then "[#{obj.map { |element| text(element) }.join(",")}]"
     when Hash then "{#{obj.map { |pair| pair.map { |part| text(part) }.join("=>") }.join(",")}}"
-    when Struct then "#{obj.class} #{text(obj.to_a)}"
+    when Struct then "#{obj.class.object_id} #{text(obj.to_a)}"
     else obj.inspect
     end
   end
