@@ -190,54 +190,50 @@ head_passed(mp_tape *tape)
     return object_passed(tape);
 }
 
-/* The state of a stride, kept in registers. */
+/* What each step needs: few fields, because a step would wait for those that do not fit in registers. */
 typedef struct {
-    const uint8_t *bytes, *p;
-    mp_tape_entry *entries, *entry, *unused; /* all; of the innermost container; the first free */
-    const mp_tape_entry *limit;              /* the end of the free entries */
-    uint32_t left, depth_left, keep;
-    bool map;                                /* only in a checked stride: the innermost container is a map */
-    mp_noted_keys *noted;                    /* only in a checked stride: notes on its keys; or NULL */
+    const uint8_t *p;
+    mp_tape_entry *entry, *unused; /* of the innermost container; the first free */
+    uint32_t left, depth_left;
+    bool map;                      /* only in a checked stride: the innermost container is a map */
+    mp_noted_keys *noted;          /* only in a checked stride: notes on its keys; or NULL */
 } strider;
 
 /* Sets `map` and `noted` for the innermost container. */
 MP_INLINE void
 strider_look(strider *s, const mp_tape *tape)
 {
-    s->map = MP_WIRE[s->bytes[s->entry->offset]].kind == MP_MAP;
+    s->map = kind_at(tape, s->entry->offset) == MP_MAP;
     s->noted = s->map ? noted_keys(tape, tape->max_depth - s->depth_left) : NULL;
 }
 
 MP_INLINE strider
 strider_of(const mp_tape *tape)
 {
-    return (strider){.bytes = tape->bytes,
-                     .p = tape->bytes + tape->at,
-                     .entries = tape->entries,
+    return (strider){.p = tape->bytes + tape->at,
                      .entry = tape->entries + tape->innermost,
                      .unused = tape->entries + tape->count,
-                     .limit = tape->entries + tape->capacity,
                      .left = tape->entries[tape->innermost].next,
-                     .depth_left = tape->max_depth - tape->depth,
-                     .keep = tape->keep};
+                     .depth_left = tape->max_depth - tape->depth};
 }
 
 /* Stores the state of the stride in the tape, except `left`, which belongs in the innermost entry. */
 MP_INLINE void
 strider_settle(const strider *s, mp_tape *tape)
 {
-    tape->innermost = (uint32_t)(s->entry - s->entries);
-    tape->at = (uint32_t)(s->p - s->bytes);
-    tape->count = (uint32_t)(s->unused - s->entries);
+    tape->innermost = (uint32_t)(s->entry - tape->entries);
+    tape->at = (uint32_t)(s->p - tape->bytes);
+    tape->count = (uint32_t)(s->unused - tape->entries);
     tape->depth = tape->max_depth - s->depth_left;
 }
 
 /* Like container_open. */
 MP_INLINE void
-strider_open(strider *s, const uint8_t *head, uint32_t left)
+strider_open(strider *s, const mp_tape *tape, const uint8_t *head, uint32_t left)
 {
     s->entry->next = s->left;
-    *s->unused = (mp_tape_entry){.offset = (uint32_t)(head - s->bytes), .end = (uint32_t)(s->entry - s->entries)};
+    *s->unused = (mp_tape_entry){.offset = (uint32_t)(head - tape->bytes),
+                                 .end = (uint32_t)(s->entry - tape->entries)};
     s->entry = s->unused++;
     s->depth_left--;
     s->left = left;
@@ -245,16 +241,16 @@ strider_open(strider *s, const uint8_t *head, uint32_t left)
 
 /* Like container_close, but returns the entry of the container around it, which becomes the innermost. */
 MP_INLINE mp_tape_entry *
-strider_close(strider *s)
+strider_close(strider *s, const mp_tape *tape)
 {
-    mp_tape_entry *entry = s->entry, *outer = s->entries + entry->end;
+    mp_tape_entry *entry = s->entry, *outer = tape->entries + entry->end;
 
     s->depth_left++;
-    if ((uint32_t)(s->p - s->bytes) - entry->offset < s->keep) {
+    if ((uint32_t)(s->p - tape->bytes) - entry->offset < tape->keep) {
         s->unused--;
     } else {
-        entry->end = (uint32_t)(s->p - s->bytes);
-        entry->next = (uint32_t)(s->unused - s->entries);
+        entry->end = (uint32_t)(s->p - tape->bytes);
+        entry->next = (uint32_t)(s->unused - tape->entries);
     }
     return outer;
 }
@@ -402,11 +398,12 @@ stride(mp_tape *tape, const bool checked)
             step = mp_step_over(&s.p, end, &held);
             if (checked && step != MP_STEP_NONE && !step_accepted_p(&s, head, step, held, tape)) step = MP_STEP_NONE;
             if (step != MP_STEP_LEAF) {
-                if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == s.limit) || MP_UNLIKELY(!s.depth_left)) {
+                if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == tape->entries + tape->capacity) ||
+                    MP_UNLIKELY(!s.depth_left)) {
                     s.p = head;
                     break;
                 }
-                strider_open(&s, head, held_objects(held));
+                strider_open(&s, tape, head, held_objects(held));
                 if (checked) {
                     tape->objects += held;
                     strider_look(&s, tape);
@@ -418,10 +415,10 @@ stride(mp_tape *tape, const bool checked)
             s.left--;
         }
         while (MP_UNLIKELY(!s.left)) {
-            bool outermost = s.entry == s.entries;
+            bool outermost = s.entry == tape->entries;
 
             if (checked && !strider_keys_differ_p(&s, tape) && !strider_keys_unique_p(&s, tape)) return;
-            s.entry = strider_close(&s);
+            s.entry = strider_close(&s, tape);
             if (checked) strider_look(&s, tape);
             if (outermost) {
                 strider_settle(&s, tape);
