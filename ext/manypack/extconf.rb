@@ -20,7 +20,6 @@ have_func("rb_hash_new_capa", "ruby.h")               # Ruby >= 3.2
 have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")         # Ruby >= 3.3
 have_const("RUBY_TYPED_THREAD_SAFE_FREE", "ruby.h")   # Ruby >= 4.1
 have_func("rb_obj_set_shareable", "ruby/ractor.h")    # Ruby >= 4.1
-have_struct_member("rb_io_t", "encs", "ruby/io.h") unless $mingw || $mswin # Windows has text files
 
 # have_func also finds functions that a static library of Ruby hides from extensions; a weak reference tells, when the
 # extension is loaded, that a function is hidden. On Windows weak references find nothing, but there have_func is right.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Short messages go to an IO without its write being called: it gets the same bytes, and raises the same errors.
+# An IO gets the bytes of a Packer as if its own write were called with them, and raises the same errors.
 require "test_helper"
 require "open3"
 require "rbconfig"
@@ -170,7 +170,7 @@ class PlainWriteTest < Minitest::Test
     end
   end
 
-  def test_messages_around_the_longest_that_needs_no_string
+  def test_messages_of_many_sizes
     sizes = [0, 1, 255, 256, 500, 1_018, 1_019, 1_020, 1_021, 1_022, 1_023, 1_024, 1_025, 5_000]
     expected = sizes.map { |size| Manypack.pack("x" * size) }.join
     path = File.join(@folder, "file")

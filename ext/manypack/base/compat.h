@@ -144,48 +144,6 @@ mp_flags(VALUE obj)
     return RBASIC(obj)->flags & ~(VALUE)RUBY_FL_PROMOTED;
 }
 
-/*
- * True if IO#write only copies the bytes of a binary String to the io's buffer: no conversion, no second IO to write
- * to, no signal for EPIPE on stdout. False if this Ruby cannot tell: 3.3 deprecates the struct of an IO, and nothing
- * else answers this without calling a method.
- */
-#if defined(HAVE_RB_IO_T_ENCS)
-RBIMPL_WARNING_PUSH()
-RBIMPL_WARNING_IGNORED(-Wdeprecated-declarations)
-static inline bool
-mp_io_plain_p(VALUE io)
-{
-    const int signal_on_epipe = 0x00020000; /* io.h has FMODE_SIGNAL_ON_EPIPE in a comment */
-    const rb_io_t *fptr = RFILE(io)->fptr;
-
-    if (!fptr || fptr->tied_io_for_writing || fptr->mode & (FMODE_TEXTMODE | signal_on_epipe)) return false;
-    if (fptr->encs.ecflags & (ECONV_DECORATOR_MASK | ECONV_STATEFUL_DECORATOR_MASK)) return false;
-    return !fptr->encs.enc || fptr->encs.enc == rb_ascii8bit_encoding();
-}
-
-/* The path of such an IO, for errors; nil without one. */
-static inline VALUE
-mp_io_path(VALUE io)
-{
-    return RFILE(io)->fptr->pathv;
-}
-RBIMPL_WARNING_POP()
-#else
-static inline bool
-mp_io_plain_p(VALUE io)
-{
-    (void)io;
-    return false;
-}
-
-static inline VALUE
-mp_io_path(VALUE io)
-{
-    (void)io;
-    return Qnil;
-}
-#endif
-
 /* Since 4.1: allows Ruby to free the object on any native thread while Ruby code runs. */
 #ifdef HAVE_CONST_RUBY_TYPED_THREAD_SAFE_FREE
 #define MP_TYPED_FREE (RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_THREAD_SAFE_FREE)

@@ -244,15 +244,6 @@ mp_io_write(VALUE io, VALUE bytes, int api)
     return Qnil;
 }
 
-bool
-mp_io_write_plain(VALUE io, const void *bytes, size_t n)
-{
-    if (!RB_TYPE_P(io, T_FILE) || !rb_method_basic_definition_p(CLASS_OF(io), id_write)) return false;
-    if (!mp_io_plain_p(io)) return false;
-    if (rb_io_bufwrite(io, bytes, n) < 0) rb_syserr_fail_str(errno, mp_io_path(io));
-    return true;
-}
-
 size_t
 mp_io_bytes_taken(VALUE io, VALUE answer, size_t len)
 {

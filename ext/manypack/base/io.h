@@ -83,13 +83,6 @@ bool mp_io_writable_p(VALUE obj);
 VALUE mp_io_call_write(VALUE io, VALUE bytes);
 
 /*
- * Writes the n bytes as IO#write does, but without a String, which takes longer than writing a short message. False if
- * it wrote nothing, because the io's write is not Ruby's own or converts bytes. The bytes must stay where they are,
- * even if this call never returns.
- */
-bool mp_io_write_plain(VALUE io, const void *bytes, size_t n);
-
-/*
  * How many of len bytes the io took, according to the answer of its write: all, unless the answer is a smaller Integer.
  * IOError if that is below 1.
  */

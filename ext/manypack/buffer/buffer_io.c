@@ -116,7 +116,6 @@ mp_buffer_feed_read(VALUE self, mp_io_bytes read)
 /* A call of an io's write. */
 typedef struct {
     VALUE io, bytes;
-    const uint8_t *copy; /* the bytes on the C stack until they are a String; else NULL */
     size_t len;
     bool writable, string_io;
     int api;
@@ -125,12 +124,8 @@ typedef struct {
 static VALUE
 call_write(VALUE arg)
 {
-    io_write *write = (io_write *)arg;
+    const io_write *write = (const io_write *)arg;
 
-    if (write->copy) {
-        if (MP_LIKELY(mp_io_write_plain(write->io, write->copy, write->len))) return SIZET2NUM(write->len);
-        write->bytes = rb_str_new((const char *)write->copy, (long)write->len);
-    }
     if (write->writable) return mp_io_call_write(write->io, write->bytes);
     return mp_io_write(write->io, write->bytes, write->api);
 }
@@ -189,36 +184,15 @@ write_rest(VALUE self, io_write *write)
     }
 }
 
-/* Up to this many bytes reach an IO as a copy on the C stack, since the Buffer may be closed while the IO waits. */
-enum { COPIED_MAX = 1024 };
-
-static MP_NOINLINE size_t
-write_copied(VALUE self, io_write *write, const mp_chunk *chunk)
-{
-    uint8_t copy[COPIED_MAX];
-    size_t n;
-
-    memcpy(copy, mp_chunk_bytes(chunk), chunk->len);
-    write->copy = copy;
-    n = write_once(self, write);
-    write->copy = NULL;
-    return n;
-}
-
 static size_t
 write_chunk(VALUE self, io_write *write)
 {
     const mp_chunk *chunk = mp_bytes_first(&mp_buffer_get(self)->bytes);
-    size_t len = chunk->len, taken;
+    size_t len = chunk->len;
 
     write->len = len;
-    if (RB_TYPE_P(write->io, T_FILE) && len <= COPIED_MAX) {
-        taken = write_copied(self, write, chunk);
-    } else {
-        write->bytes = mp_chunk_to_s(chunk);
-        taken = write_once(self, write);
-    }
-    if (MP_UNLIKELY(taken < len)) write_rest(self, write);
+    write->bytes = mp_chunk_to_s(chunk);
+    if (MP_UNLIKELY(write_once(self, write) < len)) write_rest(self, write);
     return len;
 }
 
