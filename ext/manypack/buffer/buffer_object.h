@@ -84,13 +84,6 @@ mp_buffer_ready_p(VALUE self, const mp_buffer *buffer)
     return buffer->io && mp_loan_idle_p(&buffer->loan) && !buffer->loan.mark && !OBJ_FROZEN_RAW(self);
 }
 
-/* True if there is nothing to check for a write of user code, to which the Buffer is lent. */
-MP_INLINE bool
-mp_buffer_borrowed_p(VALUE self, const mp_buffer *buffer)
-{
-    return buffer->io && mp_loan_borrower_p(&buffer->loan) && !buffer->loan.mark && !OBJ_FROZEN_RAW(self);
-}
-
 /* Checks a Buffer to remove bytes of it. */
 void mp_buffer_check_for_change(VALUE self);
 

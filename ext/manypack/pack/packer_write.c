@@ -68,22 +68,13 @@ short_ready_p(VALUE buffer, size_t n)
     return MP_LIKELY(mp_buffer_ready_p(buffer, b)) && MP_LIKELY(mp_bytes_room(&b->bytes) >= n);
 }
 
-/* The same for a write by the user code that the Buffer is lent to. */
-MP_INLINE bool
-short_ready_lent_p(VALUE buffer, size_t n)
-{
-    mp_buffer *b = mp_buffer_get(buffer);
-
-    return mp_buffer_borrowed_p(buffer, b) && mp_bytes_room(&b->bytes) >= n;
-}
-
 /* Starts a write of up to n bytes; short_commit ends it. In between, nothing may allocate. */
 MP_INLINE short_write
 short_reserve(VALUE self, size_t n)
 {
     VALUE buffer = mp_packer_get(self)->buffer;
 
-    if (!short_ready_p(buffer, n) && !short_ready_lent_p(buffer, n)) short_prepare(self, n);
+    if (!short_ready_p(buffer, n)) short_prepare(self, n);
     return short_write_on(self, buffer);
 }
 
@@ -120,30 +111,12 @@ payload_commit(const short_write *w, uint8_t *p, VALUE string, size_t n)
     return short_commit(w, p + n);
 }
 
-MP_INLINE VALUE
-write_fixnum_on(const short_write *w, VALUE number)
-{
-    return short_commit(w, mp_put_sint(w->start, FIX2LONG(number)));
-}
-
-static MP_NOINLINE VALUE
-write_fixnum_checked(VALUE self, VALUE number)
-{
-    short_write w = head_reserve(self);
-
-    return write_fixnum_on(&w, number);
-}
-
-/* Its slow path is another function, so that it need not save registers, which would be half of its cost. */
 static VALUE
 write_fixnum(VALUE self, VALUE number)
 {
-    VALUE buffer = ((const mp_packer *)mp_typed_data(self))->buffer;
-    short_write w;
+    short_write w = head_reserve(self);
 
-    if (MP_UNLIKELY(!buffer) || !short_ready_p(buffer, MP_HEAD_MAX)) return write_fixnum_checked(self, number);
-    w = short_write_on(self, buffer);
-    return write_fixnum_on(&w, number);
+    return short_commit(&w, mp_put_sint(w.start, FIX2LONG(number)));
 }
 
 static VALUE
