@@ -95,7 +95,7 @@ module Hostile
       dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
       check_stream: ["Manypack::Codec"], error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], json_texts: ["Manypack::Codec", "1", false, true, [0, 0, 0, 0], false], max_bytes: ["Manypack::Codec"], head_lines: ["String", 0, 0, 0, 1, nil], head_lines_at: ["String", 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1, false], search: ["Manypack::View", [], 1, :array],
       search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], search_several: ["Manypack::View", [[[], 1]]],
-      shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], unpacker_of_bytes: ["Manypack::Codec", nil], watch: ["Manypack::Factory", Manypack]
+      shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5, "", 0, 0], unpacker_classes: ["Manypack::Codec"], unpacker_of_bytes: ["Manypack::Codec", nil], watch: ["Manypack::Factory", Manypack]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.
@@ -130,7 +130,7 @@ module Hostile
       assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.canonical_bytes(Manypack::Packer.allocate, 1) }.message)
       assert_raises(TypeError) { Internal.load_body(Manypack::Type[Integer], "\x01") }
       assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.load_body(Manypack::Type[Integer], Manypack::Unpacker.allocate) }.message)
-      assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.start_at(Manypack::Unpacker.allocate, 5) }.message)
+      assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.start_at(Manypack::Unpacker.allocate, 5, "", 0, 0) }.message)
     end
 
     def test_21_another_ractor_has_the_internal_functions
@@ -141,7 +141,7 @@ module Hostile
         packer = Manypack::Codec.new.packer
         [internal.search(view, [1], 0, :array), internal.search(view, [1], 0, :any), internal.search_several(view, [[[0], 1]]), internal.search(view, [1], 0, :count), internal.splice(view, { [0] => 5 }, nil).value, internal.current_type(Manypack::Type[Integer]).load("\x05"), internal.read_view(Manypack::Type[[Integer]], view, false),
          internal.codec_for(view.codec, {}, true, true, true), internal.codec_overlaid(view.codec, view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
-         internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory(Manypack::Factory).class]
+         internal.start_at(Manypack::Unpacker.new, 5, "\x01", 0, 1).position, internal.default_factory(Manypack::Factory).class]
       end
       assert_equal [[2], true, [[1]], 1, [5, 2], 5, [1, 2], Manypack::Codec.new, Manypack::Codec.new, [], nil, 5, Manypack::Factory], results
     end

@@ -36,7 +36,7 @@ class StreamLimitsTest < Minitest::Test
   # On 32 bits an Unpacker of many gigabytes needs all bits of an offset, including the highest.
   def test_the_error_for_a_repeated_key_has_an_offset_of_any_size
     unpacker = Manypack::Unpacker.new(duplicate_keys: :error)
-    Manypack.const_get(:Internal).start_at(unpacker, 2**(0.size * 8 - 1) + 5)
+    Manypack.const_get(:Internal).start_at(unpacker, 2**(0.size * 8 - 1) + 5, "", 0, 0)
     error = assert_raises(Manypack::MalformedFormatError) { unpacker.feed("\x91\x82\x01\x02\x01\x03".b).read }
     assert_equal 2**(0.size * 8 - 1) + 6, error.offset
   end

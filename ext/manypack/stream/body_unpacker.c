@@ -61,7 +61,7 @@ mp_unpacker_for_body(mp_decoder *d, const mp_type *type, VALUE source, size_t at
 
     mp_unpacker_set_codec(self, d->codec);
     mp_stream_restart(u);
-    u->body = true;
+    u->body = u->keeps_piece = true;
     u->more->bodies++;
     u->body_type = type->type;
     u->more->outer = *outer;

@@ -179,7 +179,7 @@ mp_blame
 mp_stream_front(const mp_stream *u)
 {
     mp_chunk chunk = mp_stream_first_chunk(u);
-    const uint8_t *start = chunk.len ? mp_chunk_bytes(&chunk) : (const uint8_t *)"";
+    const uint8_t *start = chunk.len || chunk.str ? mp_chunk_bytes(&chunk) : (const uint8_t *)"";
     mp_blame blame = mp_blame_of(start, start, start + chunk.len, u->origin);
 
     blame.bytes_after = mp_stream_size(u) - chunk.len;
@@ -192,7 +192,7 @@ mp_stream_message(const mp_stream *u)
     mp_blame front = mp_stream_front(u);
     mp_chunk chunk = mp_stream_first_chunk(u);
 
-    if (u->body || !chunk.len) return MP_NO_MESSAGE;
+    if (u->body || (!chunk.len && !chunk.str)) return MP_NO_MESSAGE;
     return mp_message_of(chunk.str, front.start, front.end, chunk.at, u->origin, u->more->message);
 }
 

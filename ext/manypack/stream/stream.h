@@ -43,7 +43,7 @@ typedef struct {
 
 /* Bytes of a frozen String. */
 typedef struct {
-    VALUE str; /* 0 without bytes */
+    VALUE str; /* 0 without bytes, unless the stream keeps the piece */
     size_t at, len;
 } mp_piece;
 
@@ -60,6 +60,7 @@ typedef struct {
     bool running;          /* a method that reads is at work */
     bool position_unknown; /* the error that is being raised will become sticky_error */
     bool fed;              /* piece was used for fed bytes: later bytes need a Buffer */
+    bool keeps_piece;      /* also when it is consumed: an error or the next body may need the String */
     bool body;             /* over the body of an ext of body_type */
     int8_t body_type;
     size_t origin;         /* offset of the first byte in the whole input */
@@ -134,7 +135,7 @@ mp_stream_consume(mp_stream *u, size_t n)
     } else {
         u->piece.at += n;
         u->piece.len -= n;
-        if (!u->piece.len && !u->body) u->piece.str = 0; /* the next body may be in the same String */
+        if (!u->piece.len && !u->keeps_piece) u->piece.str = 0;
     }
 }
 

@@ -565,17 +565,29 @@ rb_unpacker_pending_p(VALUE self)
 }
 
 /*
- * call-seq: Internal.start_at(unpacker, offset) -> unpacker
+ * call-seq: Internal.start_at(unpacker, offset, bytes, start, size) -> unpacker
  *
- * Sets the offset of the first byte of a new Unpacker. For lib/manypack/parallel/worker.rb.
+ * Makes a new Unpacker read `size` bytes from `start` of a String, whose first byte has this offset. A frozen String is
+ * not copied. An error has a path even if all bytes of its message were read. For lib/manypack/parallel/worker.rb.
  */
 static VALUE
-rb_internal_start_at(VALUE self, VALUE unpacker, VALUE offset)
+rb_internal_start_at(VALUE self, VALUE unpacker, VALUE offset, VALUE bytes, VALUE start, VALUE size)
 {
-    size_t start = NUM2SIZET(offset);
+    size_t origin = NUM2SIZET(offset), at = NUM2SIZET(start), len = NUM2SIZET(size);
+    mp_stream *u;
 
     mp_unpacker_checked(unpacker);
-    mp_stream_get(unpacker)->origin = start;
+    u = mp_stream_get(unpacker);
+    Check_Type(bytes, T_STRING);
+    bytes = rb_str_new_frozen(bytes);
+    if (u->buffer || at > (size_t)RSTRING_LEN(bytes) || len > (size_t)RSTRING_LEN(bytes) - at) {
+        rb_raise(rb_eArgError, "expected a new Unpacker and a part of a String");
+    }
+    u->origin = origin;
+    u->fed = u->keeps_piece = true;
+    u->piece.at = at;
+    u->piece.len = len;
+    RB_OBJ_WRITE(unpacker, &u->piece.str, bytes);
     return unpacker;
 }
 
@@ -800,6 +812,6 @@ Init_manypack_unpacker(void)
     MP_DEFINE_INTERNAL("unpacker_of_bytes", rb_internal_unpacker_of_bytes, 2);
     rb_define_private_method(cPool, "borrow_unpacker", rb_pool_borrow_unpacker, 1);
     rb_define_private_method(cPool, "give_back_unpacker", rb_pool_give_back_unpacker, 1);
-    MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
+    MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 5);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
 }

@@ -95,7 +95,7 @@ module Manypack
         passed = 0
         stage = :unpack
         from = offset
-        unpacker = unpacker_of(bytes.byteslice(start, size), offset)
+        unpacker = unpacker_of(bytes, start, size, offset)
         unpacker.each(strict: true) do |object|
           break if @stop.set?
 
@@ -118,10 +118,9 @@ module Manypack
 
         passed ||= 0 # an interrupt came before the first line
         failure = Failure.new(e, *place(passed, bytes, start, size, index, offset))
-        e.path if e.is_a?(DecodeError) # found here, so that the error need not carry the bytes of its message
-        if stage == :unpack && e.is_a?(DecodeError)
-          find_path(e, bytes.byteslice(start, size).byteslice(failure.offset - offset..))
-          failure.offset = e.offset
+        if e.is_a?(DecodeError)
+          e.path # found here, so that the error need not carry the bytes of its message
+          failure.offset = e.offset if stage == :unpack
         end
         [results.to_a, failure, passed]
       end
@@ -137,20 +136,10 @@ module Manypack
       private
 
       # Run has given a Type the options of the front: the codec of the front is not to change it again.
-      def unpacker_of(bytes, offset)
+      def unpacker_of(bytes, start, size, offset)
         unpacker = Arguments.type_of(@as) ? Unpacker.new(as: @as) : @codec.unpacker(as: @as)
-        Internal.start_at(unpacker.feed(bytes), offset)
+        Internal.start_at(unpacker, offset, bytes, start, size)
       end
-
-      # Gives the error its path where an Unpacker, which could get more bytes, does not know it: in a message that is
-      # cut or exceeds max_bytes.
-      def find_path(error, message)
-        @codec.view(message, check: true, shareable: false) if error.path.nil? && cut?(error) && @as.nil?
-      rescue DecodeError => found
-        error.instance_variable_set(:@path, found.path) if found.instance_of?(error.class)
-      end
-
-      def cut?(error) = error.is_a?(TruncatedError) || (error.is_a?(LimitError) && error.limit == :max_bytes)
 
       # Returns the index and offset of the message with that number in a batch.
       def place(number, bytes, start, size, index, offset)
