@@ -248,7 +248,7 @@ class ParallelProcessesEndTest < Minitest::Test
     worker = idle_worker { writer.write("e") }
     writer.close
     has_read = Thread::Queue.new
-    worker.define_singleton_method(:read) { super().tap { has_read << true && sleep(0.05) } }
+    worker.define_singleton_method(:arrived) { super().tap { has_read << true && sleep(0.05) } }
     listener = Thread.new { IO.select([worker]) && worker.each_outcome { nil } }
     has_read.pop
     listener.kill.join
@@ -260,13 +260,15 @@ class ParallelProcessesEndTest < Minitest::Test
   end
 
   def test_a_thread_that_reads_a_frame_without_end_can_be_killed
-    head = [1, 1 << 60].pack(Parallel.const_get(:Frame)::HEAD)
+    pieces = ["\x92\x90\x91\xC6\xFF\xFF\xFF\xFF".b]
     started = Thread::Queue.new
-    io = Object.new
-    io.define_singleton_method(:read_nonblock) { |most, **| most == head.bytesize ? head : (started << true && ".") }
-    listener = Thread.new { Thread.handle_interrupt(Object => :never) { Parallel.const_get(:FrameReader).new(io, 16).read } }
+    worker = idle_worker { nil }
+    worker.define_singleton_method(:arrived) { pieces.shift || (started << true && ".") }
+    listener = Thread.new { worker.each_outcome { nil } }
     started.pop
     assert listener.kill.join(10)
+  ensure
+    worker.kill
   end
 
   def test_work_that_will_not_be_interrupted_is_killed
@@ -291,7 +293,7 @@ class ParallelProcessesEndTest < Minitest::Test
   # A process that says it is ready, and has nothing to do but to call the block when it is interrupted.
   def idle_worker
     Parallel.const_get(:ChildProcess).new([]) do |_jobs, outcomes|
-      Parallel.const_get(:Frame).write(outcomes, [], "")
+      Parallel.const_get(:Frame).write(outcomes, [], [])
       sleep
     ensure
       yield

@@ -31,7 +31,7 @@ module Manypack
         parent = Process.pid
         inherited = [self, *others].flat_map(&:pipes)
         sources = Source.being_read
-        @reader = FrameReader.new(@outcomes, PIPE_BYTES)
+        @unpacker = Unpacker.new
         @frames = Thread::Queue.new
         @ready = @gone = false
         @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
@@ -145,7 +145,7 @@ module Manypack
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
           readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
-          sleep(POLL / 10) if readable && FrameReader.arrived(@outcomes, PIPE_BYTES).nil?
+          sleep(POLL / 10) if readable && arrived.nil?
         end
       end
 
@@ -179,17 +179,25 @@ module Manypack
         end
       end
 
+      # Interrupts are handled between two pieces, so that a long Frame does not delay them.
       def read_outcomes
         ended = gone? # checked before reading: if so, the reads below get all that is left
-        while (frame = read).is_a?(Array)
-          outcome, results = frame
-          outcome.empty? ? @ready = true : yield(outcome, results)
+        while (piece = arrived).is_a?(String)
+          @unpacker.feed_each(piece) do |outcome, results|
+            outcome.empty? ? @ready = true : yield(outcome, results)
+          end
+          Thread.handle_interrupt(Object => :immediate) { nil }
         end
-        frame == :wait_readable && !ended
+        piece == :wait_readable && !ended
       end
 
-      # Returns the values and bytes of the next Frame, as FrameReader#read does.
-      def read = @reader.read
+      # Returns bytes that have arrived; :wait_readable if there are none, nil at the end. Unlike other reads of Ruby,
+      # this one raises an error after a signal.
+      def arrived
+        @outcomes.read_nonblock(PIPE_BYTES, exception: false)
+      rescue Errno::EINTR
+        retry
+      end
 
       def write(values, bytes)
         Frame.write(@jobs, values, [bytes])

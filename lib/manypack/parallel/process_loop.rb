@@ -28,7 +28,8 @@ module Manypack
       def run(index, jobs, outcomes)
         Frame.write(outcomes, [], [])
         failed = !started?(index, outcomes)
-        while (job = next_job(jobs))
+        unpacker = Unpacker.new(jobs)
+        while (job = next_job(unpacker))
           next if failed # a Failure ends the run
 
           outcome, results = work_on(*job)
@@ -48,14 +49,16 @@ module Manypack
       end
 
       # The parts of a job and its bytes, or nil if there are no more.
-      def next_job(jobs)
-        job = Frame.read(jobs)
-        job unless job.nil? || job.first == NO_MORE
+      def next_job(unpacker)
+        job = unpacker.read
+        job unless job.first == NO_MORE
+      rescue EOFError
+        nil # the parent was killed
       end
 
-      def work_on((number, *place), (bytes, *))
+      def work_on((number, *place), pieces)
         started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        results, failure, messages = run_batch(*place, bytes)
+        results, failure, messages = run_batch(*place, pieces.one? ? pieces.first : pieces.join)
         seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
         [[number, messages, seconds, carried(failure), results.first], Array(results.last)]
       end

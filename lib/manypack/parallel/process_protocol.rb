@@ -7,93 +7,20 @@ require_relative "worker"
 
 module Manypack
   module Parallel
-    # A few values and bytes, with their lengths in front. The bytes are an Array of Strings, so that nobody has to copy
-    # them into one.
+    # A packed array of values, which need no ext type, and of an Array of bins: some bytes in pieces. An Unpacker reads
+    # it.
     module Frame
-      # The size of the packed values, and that of the bytes.
-      HEAD = "NQ>"
-      HEAD_BYTES = [0, 0].pack(HEAD).bytesize
+      # A bin has less than 4 GB.
+      MOST_BYTES = 1 << 30
 
-      module_function
-
-      # Writes an Array of values that can be packed without an ext type, and bytes.
-      def write(io, values, pieces)
-        packed = Manypack.pack(values)
-        io.write([packed.bytesize, pieces.sum(&:bytesize)].pack(HEAD), packed, *pieces)
+      def self.write(io, values, pieces)
+        Packer.new(io).write([values, pieces.flat_map { |piece| bins(piece) }]).flush
       end
 
-      # Waits for the next frame and returns its values and bytes, or nil at the end.
-      def read(io)
-        head = io.read(HEAD_BYTES)
-        return unless head&.bytesize == HEAD_BYTES
-
-        sizes = head.unpack(HEAD)
-        body = io.read(sizes.sum)
-        split([body], sizes.first) if body&.bytesize == sizes.sum
+      def self.bins(piece)
+        0.step(piece.bytesize, MOST_BYTES).map { |at| piece.byteslice(at, MOST_BYTES).b }
       end
-
-      # Returns the values, whose size is given, and the pieces of the bytes.
-      def split(body, size)
-        first, *pieces = body
-        first << pieces.shift while first.bytesize < size
-        [Manypack.unpack(first.byteslice(0, size)), [first.byteslice(size..), *pieces]]
-      end
-    end
-
-    # Reads Frames from a pipe without waiting. It asks for the bytes of one Frame at a time, and keeps them as they
-    # come: so the kernel makes the only copy.
-    class FrameReader
-      # Returns up to +most+ bytes that have arrived; :wait_readable if there are none, nil at the end. Unlike other
-      # reads of Ruby, this one raises an error after a signal.
-      def self.arrived(io, most)
-        io.read_nonblock(most, exception: false)
-      rescue Errno::EINTR
-        retry
-      end
-
-      # io:: the reading end of a pipe
-      # most:: how many bytes to read at once
-      def initialize(io, most)
-        @io = io
-        @most = most
-        @head = String.new
-        @body = []
-        @missing = Frame::HEAD_BYTES
-      end
-
-      # Returns the values and bytes of the next Frame; :wait_readable if it has not arrived; nil at the end. A later
-      # call goes on where this one stopped. The calling Thread may mask interrupts: they are still handled between two
-      # pieces, so a long Frame does not delay them.
-      def read
-        while @missing > 0
-          Thread.handle_interrupt(Object => :immediate) { nil }
-          piece = FrameReader.arrived(@io, [@missing, @most].min)
-          return piece unless piece.is_a?(String)
-
-          take(piece)
-        end
-        Frame.split(@body, @sizes.first).tap { start }
-      end
-
-      private
-
-      def start
-        @head.clear
-        @body = []
-        @sizes = nil
-        @missing = Frame::HEAD_BYTES
-      end
-
-      def take(piece)
-        @missing -= piece.bytesize
-        return @body << piece if @sizes
-
-        @head << piece
-        return if @missing > 0
-
-        @sizes = @head.unpack(Frame::HEAD)
-        @missing = @sizes.sum
-      end
+      private_class_method :bins
     end
 
     # Packs results in a worker process with the ext types of the run's codec, and unpacks them in its parent. Symbols
@@ -253,6 +180,6 @@ module Manypack
         nil
       end
     end
-    private_constant :Frame, :FrameReader, :Results, :CarriedError
+    private_constant :Frame, :Results, :CarriedError
   end
 end
