@@ -283,7 +283,7 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({}))
     #   view.splice("user.id" => Manypack::View.with_parents(1)).value #=> {"user" => {"id" => 1}}
     def self.with_parents(change)
-      Change.new(:parents, change)
+      change.is_a?(Change) ? change.with_parents : Change.new(:set, change, true)
     end
 
     # Writes its bytes to a Packer as they are, and returns the Packer: packing an object with a View in it copies the

@@ -5,10 +5,12 @@
 
 #include "base/error.h"
 #include "base/stack.h"
+#include "caches/ractor.h"
+#include "caches/string_cache.h"
 #include "view/peek.h"
 
-static VALUE all;
-static ID id_change, id_kind, id_value, id_places, id_splice, id_of, id_path_class, id_view;
+static VALUE all, sym_inserted, sym_appended, sym_renamed;
+static ID id_change, id_kind, id_value, id_parents, id_places, id_of, id_path_class;
 
 /* --- memory ----------------------------------------------------------------------------------------- */
 
@@ -40,67 +42,30 @@ mp_changes_keep(mp_changes *changes, VALUE object)
     return changes->objects.count - 1;
 }
 
-static int
-keep_pair(VALUE path, VALUE change, VALUE arg)
-{
-    if (RB_TYPE_P(path, T_STRING)) path = rb_str_new_frozen(path); /* user code may change it meanwhile */
-    mp_changes_keep((mp_changes *)arg, path);
-    mp_changes_keep((mp_changes *)arg, change);
-    return ST_CONTINUE;
-}
-
-void
-mp_changes_init(mp_changes *changes, VALUE view, VALUE hash)
-{
-    changes->view = view;
-    changes->renames = false;
-    mp_list_init(&changes->objects, changes->few_objects, sizeof(changes->few_objects) / sizeof(VALUE));
-    mp_list_init(&changes->steps, changes->few_steps, sizeof(changes->few_steps) / sizeof(mp_path_step));
-    mp_list_init(&changes->list, changes->few, sizeof(changes->few) / sizeof(mp_change));
-    rb_hash_foreach(hash, keep_pair, (VALUE)changes);
-}
-
-/* --- steps ------------------------------------------------------------------------------------------ */
+/* --- paths ------------------------------------------------------------------------------------------ */
 
 mp_key
 mp_changes_key(const mp_changes *changes, uint32_t i)
 {
-    const mp_path_step *step = mp_changes_step_at(changes, i);
+    VALUE step = mp_changes_object(changes, i);
     mp_key key;
 
-    if (step->n) return mp_key_str(RSTRING_PTR(step->object) + step->from, step->n);
-    if (RB_FIXNUM_P(step->object)) return mp_key_sint(FIX2LONG(step->object));
-    if (step->object == MP_END) return (mp_key){.kind = MP_NEVER, .bits = UINT64_MAX};
-    if (mp_simple_key(step->object, &key) && key.n <= UINT32_MAX) return key;
-    return (mp_key){.kind = MP_NEVER, .bits = i}; /* equal to no other */
-}
-
-VALUE
-mp_changes_step(const mp_changes *changes, uint32_t i)
-{
-    const mp_path_step *step = mp_changes_step_at(changes, i);
-
-    return step->n ? rb_str_subseq(step->object, (long)step->from, (long)step->n) : step->object;
-}
-
-static void
-push_step(mp_changes *changes, mp_path_step step)
-{
-    *(mp_path_step *)mp_list_add(&changes->steps, sizeof(mp_path_step)) = step;
+    if (step == MP_END) return (mp_key){.kind = MP_MAP, .bits = 1}; /* equal to no key, and after every index */
+    return mp_simple_key(step, &key) ? key : (mp_key){.kind = MP_NEVER, .bits = i}; /* equal to no other */
 }
 
 /* Adds a step: a str, a number, nil, true or false. ArgumentError for other keys. */
 static void
-add_step(mp_changes *changes, VALUE object)
+add_step(mp_changes *changes, VALUE step)
 {
     mp_key key;
 
-    if (RB_SYMBOL_P(object)) object = rb_sym2str(object);
-    if (RB_TYPE_P(object, T_STRING)) object = rb_str_new_frozen(object);
-    if (!mp_simple_key(object, &key) && !RB_INTEGER_TYPE_P(object)) {
-        rb_raise(rb_eArgError, "no change can name the key %" PRIsVALUE, rb_inspect(object));
+    if (RB_SYMBOL_P(step)) step = rb_sym2str(step);
+    if (RB_TYPE_P(step, T_STRING)) step = rb_str_new_frozen(step); /* user code may change it meanwhile */
+    if (!mp_simple_key(step, &key) && !RB_INTEGER_TYPE_P(step)) {
+        rb_raise(rb_eArgError, "no change can name the key %" PRIsVALUE, rb_inspect(step));
     }
-    push_step(changes, (mp_path_step){.object = object});
+    mp_changes_keep(changes, step);
 }
 
 static void
@@ -128,30 +93,30 @@ plain_steps_p(VALUE steps)
     return i == n;
 }
 
-/* Adds the index in brackets at `at`. Returns the offset after it, or 0 if something else is there. */
-static size_t
-read_index(mp_changes *changes, const char *text, size_t at, size_t n)
+/* Adds the index in brackets at p. Returns the place after it, or NULL if something else is there. */
+static const char *
+read_index(mp_changes *changes, const char *p, const char *end)
 {
-    size_t start = ++at;
+    const char *digits = ++p;
     long index = 0;
 
-    while (at < n && at - start < 10 && ISDIGIT(text[at])) index = index * 10 + (text[at++] - '0');
-    if (at == start || at == n || text[at] != ']' || (text[start] == '0' && at - start > 1)) return 0;
-    push_step(changes, (mp_path_step){.object = LONG2FIX(index)});
-    return at + 1;
+    while (p < end && p - digits < 10 && ISDIGIT(*p)) index = index * 10 + (*p++ - '0');
+    if (p == digits || p == end || *p != ']' || (*digits == '0' && p - digits > 1)) return NULL;
+    mp_changes_keep(changes, LONG2FIX(index));
+    return p + 1;
 }
 
-/* Adds the name at `at`. Returns the offset after it, or 0 if something else is there. */
-static size_t
-read_name(mp_changes *changes, VALUE text, size_t at, size_t n)
+/* Adds the name at p. Returns the place after it, or NULL if something else is there. */
+static const char *
+read_name(mp_changes *changes, const char *p, const char *end)
 {
-    const char *bytes = RSTRING_PTR(text);
-    size_t start = at;
+    const char *name = p;
 
-    while (at < n && (ISALPHA(bytes[at]) || bytes[at] == '_' || (at > start && ISDIGIT(bytes[at])))) at++;
-    if (at == start || (at < n && bytes[at] != '.' && bytes[at] != '[')) return 0;
-    push_step(changes, (mp_path_step){.object = text, .from = (uint32_t)start, .n = (uint32_t)(at - start)});
-    return at;
+    while (p < end && (ISALPHA(*p) || *p == '_' || (p > name && ISDIGIT(*p)))) p++;
+    if (p == name || (p < end && *p != '.' && *p != '[')) return NULL;
+    mp_changes_keep(changes, mp_string_cache_fetch(&mp_ractor_current()->keys, (const uint8_t *)name,
+                                                   (size_t)(p - name), MP_KEY_STRING));
+    return p;
 }
 
 /*
@@ -161,19 +126,30 @@ read_name(mp_changes *changes, VALUE text, size_t at, size_t n)
 static bool
 read_text(mp_changes *changes, VALUE text)
 {
-    size_t n = (size_t)RSTRING_LEN(text), start = n > 1 && RSTRING_PTR(text)[0] == '$', at = start;
-    uint32_t before = changes->steps.count;
+    const char *start = RSTRING_PTR(text), *end = start + RSTRING_LEN(text), *p = start;
+    uint32_t before = changes->objects.count;
 
-    if (!n || n > UINT32_MAX || !mp_utf8_index_p(ENCODING_GET(text))) return false;
+    if (start == end || !mp_utf8_index_p(ENCODING_GET(text))) return false;
+    if (*p == '$' && end - p > 1) p++;
     do {
-        char next = RSTRING_PTR(text)[at];
+        if (*p == '[') p = read_index(changes, p, end);
+        else if (p == start) p = read_name(changes, p, end);
+        else p = *p == '.' ? read_name(changes, p + 1, end) : NULL;
+    } while (p && p < end);
+    if (!p) changes->objects.count = before;
+    RB_GC_GUARD(text);
+    return p != NULL;
+}
 
-        if (next == '[') at = read_index(changes, RSTRING_PTR(text), at, n);
-        else if (at == 0) at = read_name(changes, text, at, n);
-        else at = next == '.' ? read_name(changes, text, at + 1, n) : 0;
-    } while (at && at < n);
-    if (!at) changes->steps.count = before;
-    return at != 0;
+/* Adds the steps of a path to a single place. False if Ruby code must read the path. */
+static bool
+read_path(mp_changes *changes, VALUE path)
+{
+    if (RB_TYPE_P(path, T_STRING)) return read_text(changes, path);
+    if (RB_SYMBOL_P(path) && path != all) add_step(changes, path);
+    else if (RB_TYPE_P(path, T_ARRAY) && plain_steps_p(path)) add_steps(changes, path);
+    else return false;
+    return true;
 }
 
 /* An error does not show a path with more steps: Ruby cannot pass that many arguments. */
@@ -187,7 +163,7 @@ mp_changes_path(const mp_changes *changes, uint32_t start, uint32_t depth)
 
     if (depth > MANY_STEPS) mp_raise_nesting(depth, rb_str_new_cstr("$"), false);
     for (i = start; i < start + depth; i++) {
-        VALUE step = mp_changes_step(changes, i);
+        VALUE step = mp_changes_object(changes, i);
 
         if (step != MP_END) rb_ary_push(steps, step);
     }
@@ -202,101 +178,61 @@ mp_changes_refuse(const mp_changes *changes, uint32_t start, uint32_t depth, con
 
 /* --- order ------------------------------------------------------------------------------------------ */
 
-MP_INLINE int
-order(uint64_t a, uint64_t b)
+/* The key of a change that was sorted by the step at a depth. */
+static mp_key
+key_at(const mp_changes *changes, const mp_change *change, uint32_t depth)
 {
-    return a < b ? -1 : a > b;
+    mp_key key = change->key;
+
+    if (key.n) key.bytes = (const uint8_t *)RSTRING_PTR(mp_changes_object(changes, change->start + depth));
+    return key;
 }
 
-/* A bin may be the same key as a str. */
-MP_INLINE uint8_t
-key_kind(const mp_key *key)
+static int
+compare_key(const mp_changes *changes, uint32_t i, uint32_t depth, const mp_key *other)
 {
-    return (uint8_t)(key->kind == MP_BIN ? MP_STR : key->kind);
+    mp_key key = key_at(changes, mp_changes_at(changes, i), depth);
+
+    return mp_key_compare(&key, other);
 }
-
-/* The number by which keys are ordered first. Names with rising numbers are in order, and few names share a rank. */
-static uint64_t
-rank_of(const mp_key *key)
-{
-    uint32_t end = 0;
-    size_t i;
-
-    if (key_kind(key) != MP_STR) return key->bits;
-    for (i = key->n < 4 ? 0 : key->n - 4; i < key->n; i++) end = end << 8 | key->bytes[i];
-    return (uint64_t)key->n << 32 | end;
-}
-
-/* Compares a change's step at a depth with a key of the given rank. */
-MP_INLINE int
-compare_key(const mp_changes *changes, const mp_change *change, uint32_t depth, const mp_key *key, uint64_t rank)
-{
-    mp_key own;
-
-    if (change->rank != rank) return change->rank < rank ? -1 : 1;
-    if (change->step != key_kind(key)) return order(change->step, key_kind(key));
-    if (change->step != MP_STR) return 0;
-    own = mp_changes_key(changes, change->start + depth);
-    return mp_key_compare(&own, key);
-}
-
-MP_INLINE int
-compare_steps(const mp_changes *changes, const mp_change *one, const mp_change *other, uint32_t depth)
-{
-    mp_key key = {.kind = (mp_kind)other->step};
-
-    if (one->rank != other->rank) return one->rank < other->rank ? -1 : 1;
-    if (other->step == MP_STR) key = mp_changes_key(changes, other->start + depth);
-    return compare_key(changes, one, depth, &key, other->rank);
-}
-
-/* The context of a comparison. */
-typedef struct {
-    const mp_changes *changes;
-    uint32_t depth;
-} sorting;
 
 static int
 compare_changes(const void *a, const void *b, void *arg)
 {
     const mp_change *one = a, *other = b;
-    const sorting *by = arg;
-    int compared = compare_steps(by->changes, one, other, by->depth);
-    bool inside, other_inside;
+    uint32_t own_depth = *(const uint32_t *)arg;
+    int compared = mp_key_compare(&one->key, &other->key);
+    bool inside = one->depth > own_depth, other_inside = other->depth > own_depth;
 
     if (compared) return compared;
-    inside = one->depth > by->depth + 1;
-    other_inside = other->depth > by->depth + 1;
-    return inside == other_inside ? order(one->order, other->order) : inside - other_inside;
+    if (inside != other_inside) return inside - other_inside;
+    return one->order < other->order ? -1 : one->order > other->order;
 }
 
+/* Sorts a range by its keys. */
 static void
 sort(const mp_changes *changes, mp_range r)
 {
-    sorting by = {.changes = changes, .depth = r.depth};
     mp_change *first = mp_changes_at(changes, r.lo);
-    uint32_t n = r.hi - r.lo, i = 1;
+    uint32_t n = r.hi - r.lo, own_depth = r.depth + 1, i = 1;
 
-    while (i < n && compare_changes(&first[i - 1], &first[i], &by) < 0) i++;
-    if (i < n) ruby_qsort(first, n, sizeof(mp_change), compare_changes, &by);
+    while (i < n && compare_changes(&first[i - 1], &first[i], &own_depth) < 0) i++;
+    if (i < n) ruby_qsort(first, n, sizeof(mp_change), compare_changes, &own_depth);
 }
 
-uint32_t
+void
 mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n)
 {
-    uint32_t lengths = 0, i;
+    uint32_t i;
 
     for (i = r.lo; i < r.hi; i++) {
         mp_change *change = mp_changes_at(changes, i);
         mp_key key = mp_changes_key(changes, change->start + r.depth);
 
         if (key.kind == MP_INT && (int64_t)(key.bits + n) >= 0) key = mp_key_uint(key.bits + n);
-        change->step = key_kind(&key);
-        change->rank = rank_of(&key);
-        if (change->step == MP_STR && key.n <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << key.n;
+        change->key = key;
     }
     sort(changes, r);
-    return lengths;
 }
 
 void
@@ -305,9 +241,9 @@ mp_changes_sort_by_order(mp_changes *changes, mp_range r)
     uint32_t i = r.lo, end;
 
     while (i < r.hi) {
-        uint64_t first = mp_changes_at(changes, i)->order;
+        mp_key order = mp_key_uint(mp_changes_at(changes, i)->order);
 
-        for (end = mp_changes_part(changes, r, i).hi; i < end; i++) mp_changes_at(changes, i)->rank = first;
+        for (end = mp_changes_part(changes, r, i).all.hi; i < end; i++) mp_changes_at(changes, i)->key = order;
     }
     sort(changes, r);
 }
@@ -316,11 +252,10 @@ uint32_t
 mp_changes_find(const mp_changes *changes, mp_range r, const mp_key *key)
 {
     uint32_t end = r.hi, found = r.hi;
-    uint64_t rank = rank_of(key);
 
     while (r.lo < end) {
         uint32_t middle = r.lo + (end - r.lo) / 2;
-        int compared = compare_key(changes, mp_changes_at(changes, middle), r.depth, key, rank);
+        int compared = compare_key(changes, middle, r.depth, key);
 
         if (!compared) found = middle;
         if (compared < 0) r.lo = middle + 1;
@@ -329,88 +264,75 @@ mp_changes_find(const mp_changes *changes, mp_range r, const mp_key *key)
     return found;
 }
 
-mp_range
-mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from)
-{
-    const mp_change *first = mp_changes_at(changes, from);
-    uint32_t end = from + 1;
+/* --- parts ------------------------------------------------------------------------------------------ */
 
-    while (end < r.hi && !compare_steps(changes, first, mp_changes_at(changes, end), r.depth)) end++;
-    return (mp_range){.lo = from, .hi = end, .depth = r.depth + 1};
-}
-
-/* --- changes that exclude one another --------------------------------------------------------------- */
-
-/* Sets the only change of its kind for a value. A path may have found the value twice, with the same change. */
+/* Sets the only change of its kind for a value. `start` is the path that the error shows. */
 static void
-only(const mp_changes *changes, const mp_change **own, const mp_change *change, const char *words)
+only(const mp_changes *changes, const mp_change **own, const mp_change *change, uint32_t start, const char *words)
 {
-    if (*own && (*own)->value != change->value) mp_changes_refuse(changes, change->start, change->depth, words);
+    if (*own) mp_changes_refuse(changes, start, change->depth, words);
     *own = change;
 }
 
-/* True if two steps are the same key. */
-static bool
-same_key_p(const mp_changes *changes, uint32_t one, uint32_t other)
-{
-    mp_key a = mp_changes_key(changes, one), b = mp_changes_key(changes, other);
-
-    return mp_key_compare(&a, &b) == 0;
-}
-
-/* The same for the new key of a renamed pair, which no other pair may get. */
 static void
-only_take(const mp_changes *changes, const mp_change **own, const mp_change *change)
+add_own(const mp_changes *changes, mp_part *part, const mp_change *change)
 {
-    uint32_t last = change->depth - 1;
+    uint32_t start = change->start;
 
-    if (*own && !same_key_p(changes, (*own)->value + last, change->value + last)) {
-        mp_changes_refuse(changes, change->value, change->depth, "gets a key that another pair gets");
+    part->create |= change->create;
+    switch ((mp_change_kind)change->kind) {
+      case MP_INSERT: only(changes, &part->insert, change, start, "has values inserted twice"); break;
+      case MP_APPEND: only(changes, &part->insert, change, start, "has values appended twice"); break;
+      case MP_RENAME: only(changes, &part->rename, change, start, "is renamed twice"); break;
+      case MP_TAKE: only(changes, &part->take, change, change->value, "gets a key that another pair gets"); break;
+      default: only(changes, &part->set, change, start, "is changed twice");
     }
-    *own = change;
 }
 
-mp_own_changes
-mp_changes_own(const mp_changes *changes, mp_range r)
+/* ArgumentError if a part has changes that exclude each other. */
+static void
+check_exclusive(const mp_changes *changes, const mp_part *part)
 {
-    mp_own_changes own = {.inside = r};
-    uint32_t i;
-
-    for (i = r.lo; i < r.hi && mp_changes_at(changes, i)->depth == r.depth; i++) {
-        const mp_change *change = mp_changes_at(changes, i);
-
-        own.create |= change->create;
-        switch ((mp_change_kind)change->kind) {
-          case MP_INSERT: only(changes, &own.insert, change, "has values inserted twice"); break;
-          case MP_APPEND: only(changes, &own.insert, change, "has values appended twice"); break;
-          case MP_RENAME: only(changes, &own.rename, change, "is renamed twice"); break;
-          case MP_TAKE: only_take(changes, &own.take, change); break;
-          case MP_KEEP: break;
-          default: only(changes, &own.set, change, "is changed twice");
-        }
+    if (part->set && part->set->kind == MP_REMOVE && part->rename) {
+        mp_changes_refuse(changes, part->set->start, part->all.depth, "is both removed and renamed");
     }
-    own.inside.lo = i;
-    if (own.set && own.set->kind == MP_REMOVE && own.rename) {
-        mp_changes_refuse(changes, own.set->start, r.depth, "is both removed and renamed");
-    }
-    if (own.set && i < r.hi) {
-        mp_changes_refuse(changes, mp_changes_at(changes, i)->start, r.depth + 1,
+    if (part->set && part->inside.lo < part->inside.hi) {
+        mp_changes_refuse(changes, mp_changes_at(changes, part->inside.lo)->start, part->all.depth + 1,
                           "is inside a value that another change replaces");
     }
-    return own;
+}
+
+mp_part
+mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from)
+{
+    mp_key key = key_at(changes, mp_changes_at(changes, from), r.depth);
+    mp_part part = {.all = {.lo = from, .hi = from + 1, .depth = r.depth + 1}};
+    mp_range *all = &part.all, *inside = &part.inside;
+
+    while (all->hi < r.hi && !compare_key(changes, all->hi, r.depth, &key)) all->hi++;
+    for (*inside = *all; inside->lo < all->hi; inside->lo++) {
+        const mp_change *change = mp_changes_at(changes, inside->lo);
+
+        if (change->depth > all->depth) break;
+        add_own(changes, &part, change);
+    }
+    check_exclusive(changes, &part);
+    return part;
 }
 
 void
-mp_changes_check(mp_changes *changes, mp_range r)
+mp_changes_check(mp_changes *changes, mp_range inside)
 {
-    mp_range inside = mp_changes_own(changes, r).inside, part = inside;
+    uint32_t i;
 
     if (inside.hi - inside.lo < 2) return;
-    if (mp_stack_too_deep_p(r.depth)) mp_raise_nesting(r.depth, rb_str_new_cstr("$"), false);
+    if (mp_stack_too_deep_p(inside.depth)) mp_raise_nesting(inside.depth, rb_str_new_cstr("$"), false);
     mp_changes_sort(changes, inside, 0);
-    for (; part.lo < inside.hi; part.lo = part.hi) {
-        part = mp_changes_part(changes, inside, part.lo);
-        mp_changes_check(changes, part);
+    for (i = inside.lo; i < inside.hi;) {
+        mp_part part = mp_changes_part(changes, inside, i);
+
+        mp_changes_check(changes, part.inside);
+        i = part.all.hi;
     }
 }
 
@@ -427,45 +349,38 @@ add_change(mp_changes *changes, uint32_t start, uint32_t end, mp_change change)
     *added = change;
 }
 
-/* A rename adds a second change, for the new key, so that the walk notices if the map already has that key. */
+/* Adds a second change to a rename, for the new key, so that the walk notices if the map already has that key. */
 static void
-rename_key(mp_changes *changes, uint32_t start, mp_change change)
+add_take(mp_changes *changes, uint32_t start, VALUE new_key)
 {
-    uint32_t i, end = changes->steps.count, taken = end;
+    uint32_t i, end = changes->objects.count, last;
+    mp_key old, new;
 
-    for (i = start; i < end - 1; i++, taken++) push_step(changes, *mp_changes_step_at(changes, i));
-    add_step(changes, mp_changes_object(changes, change.value));
-    if (same_key_p(changes, end - 1, taken)) {
-        change.kind = MP_KEEP;
-    } else {
-        add_change(changes, end, changes->steps.count, (mp_change){.kind = MP_TAKE, .value = start});
-        changes->renames = true;
-    }
-    add_change(changes, start, end, change);
+    for (i = start; i < end - 1; i++) mp_changes_keep(changes, mp_changes_object(changes, i));
+    add_step(changes, new_key);
+    last = changes->objects.count - 1;
+    old = mp_changes_key(changes, end - 1);
+    new = mp_changes_key(changes, last);
+    if (mp_key_compare(&old, &new) == 0) return;
+    add_change(changes, end, last + 1, (mp_change){.kind = MP_TAKE, .value = start});
+    changes->renames = true;
 }
 
-/* Adds a change, whose path is the steps from `start` on. */
+/* Adds a change, whose path is the objects from `start` on. */
 static void
 put_change(mp_changes *changes, uint32_t start, mp_change change)
 {
-    if (change.kind == MP_APPEND) push_step(changes, (mp_path_step){.object = MP_END});
-    if (start == changes->steps.count) rb_raise(rb_eArgError, "a change needs the path of a key or index, got $");
-    if (change.kind == MP_RENAME) rename_key(changes, start, change);
-    else add_change(changes, start, changes->steps.count, change);
+    if (change.kind == MP_APPEND) mp_changes_keep(changes, MP_END);
+    if (start == changes->objects.count) rb_raise(rb_eArgError, "a change needs the path of a key or index, got $");
+    add_change(changes, start, changes->objects.count, change);
+    if (change.kind == MP_RENAME) add_take(changes, start, mp_changes_object(changes, change.value));
 }
 
-/* A constant of View, which may be loaded on first use. */
-static VALUE
-view_const(ID name)
-{
-    return rb_const_get(rb_const_get(mp_mManypack, id_view), name);
-}
-
-/* True for a Change of lib/manypack/view/splice.rb, which is loaded when the first one is made. */
+/* True for a Change of lib/manypack/view/splice.rb. */
 static bool
-change_p(VALUE object)
+change_p(VALUE view, VALUE object)
 {
-    return RB_TYPE_P(object, T_OBJECT) && rb_obj_class(object) == view_const(id_change);
+    return RB_TYPE_P(object, T_OBJECT) && rb_obj_class(object) == rb_const_get(rb_obj_class(view), id_change);
 }
 
 static bool
@@ -474,49 +389,32 @@ callable_p(VALUE object)
     return RB_TYPE_P(object, T_DATA) && (RTEST(rb_obj_is_proc(object)) || RTEST(rb_obj_is_method(object)));
 }
 
-/* The kind of a Change; MP_SET for one that creates parents. */
-static mp_change_kind
-change_kind(VALUE change)
-{
-    VALUE kind = rb_ivar_get(change, id_kind);
-
-    if (kind == ID2SYM(rb_intern("inserted"))) return MP_INSERT;
-    if (kind == ID2SYM(rb_intern("appended"))) return MP_APPEND;
-    return kind == ID2SYM(rb_intern("renamed")) ? MP_RENAME : MP_SET;
-}
-
-/*
- * The value of a Change, converted to what a change of that kind needs: user code may have made the Change, and change
- * it meanwhile.
- */
+/* Takes the kind of a Change. Returns its value, which nobody can change. User code may have made the Change. */
 static VALUE
-change_value(VALUE change, mp_change_kind kind)
+open_change(mp_change *change, VALUE object)
 {
-    VALUE value = rb_ivar_get(change, id_value);
+    VALUE kind = rb_ivar_get(object, id_kind), value = rb_ivar_get(object, id_value);
 
-    if (kind == MP_INSERT || kind == MP_APPEND) {
+    if (kind == sym_inserted) change->kind = MP_INSERT;
+    if (kind == sym_appended) change->kind = MP_APPEND;
+    if (kind == sym_renamed) change->kind = MP_RENAME;
+    change->create = RTEST(rb_ivar_get(object, id_parents));
+    if (change->kind == MP_INSERT || change->kind == MP_APPEND) {
         Check_Type(value, T_ARRAY);
         return RB_OBJ_FROZEN(value) ? value : rb_ary_dup(value);
     }
     return RB_TYPE_P(value, T_STRING) ? rb_str_new_frozen(value) : value;
 }
 
-/* Changes nested deeper than this are taken to contain themselves. */
-enum { MANY_CHANGES = 100 };
-
 static mp_change
-read_change(mp_changes *changes, uint32_t index, VALUE removed)
+read_change(mp_changes *changes, uint32_t index, VALUE view, VALUE removed)
 {
     VALUE object = mp_changes_object(changes, index);
     mp_change change = {.kind = MP_SET, .value = index};
-    int i;
 
     if (RB_SPECIAL_CONST_P(object)) return change;
-    for (i = 0; change.kind == MP_SET && change_p(object); i++) {
-        if (i == MANY_CHANGES) rb_raise(rb_eArgError, "too many changes inside one another");
-        change.kind = (uint8_t)change_kind(object);
-        change.create |= change.kind == MP_SET;
-        object = change_value(object, (mp_change_kind)change.kind);
+    if (change_p(view, object)) {
+        object = open_change(&change, object);
         change.value = mp_changes_keep(changes, object);
     }
     if (change.kind != MP_SET) return change;
@@ -525,44 +423,47 @@ read_change(mp_changes *changes, uint32_t index, VALUE removed)
     return change;
 }
 
-/* Adds the steps of a path to a single place. False if Ruby code must read the path. */
-static bool
-read_path(mp_changes *changes, VALUE path)
-{
-    if (RB_TYPE_P(path, T_STRING)) return read_text(changes, path);
-    if (RB_SYMBOL_P(path) && path != all) add_step(changes, path);
-    else if (RB_TYPE_P(path, T_ARRAY) && plain_steps_p(path)) add_steps(changes, path);
-    else return false;
-    return true;
-}
-
 /* Adds a change for each value that the path finds, after the parser of Path has read it. */
 static void
-put_at_places(mp_changes *changes, VALUE path, mp_change change)
+put_at_places(mp_changes *changes, VALUE view, VALUE path, mp_change change)
 {
-    VALUE arguments[2] = {changes->view, path}, found = rb_funcallv(view_const(id_splice), id_places, 2, arguments);
+    VALUE found = rb_funcallv(view, id_places, 1, &path);
     long i;
 
     for (i = 0; i < RARRAY_LEN(found); i++) {
-        uint32_t start = changes->steps.count;
+        uint32_t start = changes->objects.count;
 
         add_steps(changes, RARRAY_AREF(found, i));
         put_change(changes, start, change);
     }
 }
 
-void
-mp_changes_read(mp_changes *changes, VALUE removed)
+static int
+keep_pair(VALUE path, VALUE change, VALUE arg)
 {
-    uint32_t index, end = changes->objects.count;
+    if (RB_TYPE_P(path, T_STRING)) path = rb_str_new_frozen(path); /* user code may change it meanwhile */
+    mp_changes_keep((mp_changes *)arg, path);
+    mp_changes_keep((mp_changes *)arg, change);
+    return ST_CONTINUE;
+}
 
+void
+mp_changes_read(mp_changes *changes, VALUE view, VALUE hash, VALUE removed)
+{
+    uint32_t index, end;
+
+    changes->renames = false;
+    mp_list_init(&changes->objects, changes->few_objects, sizeof(changes->few_objects) / sizeof(VALUE));
+    mp_list_init(&changes->list, changes->few, sizeof(changes->few) / sizeof(mp_change));
+    rb_hash_foreach(hash, keep_pair, (VALUE)changes); /* runs no user code */
+    end = changes->objects.count;
     for (index = 0; index < end; index += 2) {
-        mp_change change = read_change(changes, index + 1, removed);
+        mp_change change = read_change(changes, index + 1, view, removed);
         VALUE path = mp_changes_object(changes, index);
-        uint32_t start = changes->steps.count;
+        uint32_t start = changes->objects.count;
 
         if (read_path(changes, path)) put_change(changes, start, change);
-        else put_at_places(changes, path, change);
+        else put_at_places(changes, view, path, change);
     }
 }
 
@@ -570,12 +471,14 @@ void
 Init_manypack_changes(void)
 {
     all = ID2SYM(rb_intern("*"));
+    sym_inserted = ID2SYM(rb_intern("inserted"));
+    sym_appended = ID2SYM(rb_intern("appended"));
+    sym_renamed = ID2SYM(rb_intern("renamed"));
     id_change = rb_intern("Change");
     id_kind = rb_intern("@kind");
     id_value = rb_intern("@value");
+    id_parents = rb_intern("@parents");
     id_places = rb_intern("places");
-    id_splice = rb_intern("Splice");
     id_of = rb_intern("of");
     id_path_class = rb_intern("Path");
-    id_view = rb_intern("View");
 }

@@ -2,13 +2,12 @@
  * The changes given to View#splice: a list in which the changes of a value, and those inside it, are neighbours. When
  * the walk comes to a container, the container's range of the list is sorted by the next step of the paths.
  *
- *   mp_changes_init(&changes, view, hash);
- *   mp_changes_read(&changes, removed);
- *   mp_changes_sort(&changes, r, 0);         // r: all changes, at depth 0
+ *   mp_changes_read(&changes, view, hash, removed);
+ *   mp_changes_sort(&changes, r, 0);                   // r: all changes, at depth 0
  *   at = mp_changes_find(&changes, r, &key);
- *   part = mp_changes_part(&changes, r, at); // the changes of a key of the message itself
- *   own = mp_changes_own(&changes, part);    // those of its value
- *   own.inside                               // those of something inside of it
+ *   part = mp_changes_part(&changes, r, at);           // the changes of a key of the message itself
+ *   part.set                                           // the one that sets, removes or computes its value
+ *   part.inside                                        // those of something inside that value
  */
 #ifndef MANYPACK_CHANGES_H
 #define MANYPACK_CHANGES_H
@@ -16,7 +15,7 @@
 #include "base/support.h"
 #include "core/key.h"
 
-/* A growing array: a few items on the C stack, more in memory that the collector marks. */
+/* A growing array: a few items on the C stack, more in memory that the collector marks, so nothing in it moves. */
 typedef struct {
     void *items;
     VALUE memory; /* the memory of the items; 0 while they are on the C stack */
@@ -44,28 +43,20 @@ mp_list_end(mp_list *list)
 typedef enum {
     MP_SET, MP_REMOVE, MP_CALL, MP_INSERT, MP_RENAME,
     MP_APPEND, /* an INSERT whose last step is MP_END */
-    MP_KEEP,   /* renamed to the key that it has */
     MP_TAKE,   /* the new key of a renamed pair: the walk looks for it, because the map must not have it already */
 } mp_change_kind;
-
-/* A key or an index: an object, or n bytes of a text. */
-typedef struct {
-    VALUE object;
-    uint32_t from, n; /* where the name is in a text; n is 0 if the object itself is the step */
-} mp_path_step;
 
 /* The step after the last element of an array. */
 #define MP_END Qundef
 
 typedef struct {
-    uint64_t rank;         /* the step by which its range was sorted: a number's bits; a name's size and last bytes */
-    uint32_t start, depth; /* its path: the index of the first step, and the number of steps */
+    mp_key key;            /* by which its range was sorted; its bytes may have moved */
+    uint32_t start, depth; /* its path: the index of the first step among the objects, and the number of steps */
     uint32_t order;        /* its number in the order given */
     uint32_t value;        /* index of an object; of a TAKE the start of the renamed pair's path */
-    uint8_t step;          /* the mp_kind of that step: STR, UINT, INT, ...; NEVER if no message has such a key */
     uint8_t kind;          /* an mp_change_kind */
     bool create;           /* missing containers on its path may be created */
-    bool found;            /* the walk has passed the value at that step */
+    bool found;            /* the walk has passed the value at the step of its key */
 } mp_change;
 
 /* Changes whose paths are equal up to a depth: all of them change one value, or something inside it. */
@@ -73,39 +64,34 @@ typedef struct {
     uint32_t lo, hi, depth;
 } mp_range;
 
-/* The changes of one value. Each is NULL if there is none, and valid until the range is sorted again. */
+/* The same, split into the changes of the value itself, each NULL if there is none, and those inside it. */
 typedef struct {
+    mp_range all, inside;
     const mp_change *set; /* sets, removes or calls */
     const mp_change *insert, *rename, *take;
-    mp_range inside;
     bool create;          /* one of them may create parents */
-} mp_own_changes;
+} mp_part;
 
 /* Lives on the C stack. */
 typedef struct {
-    VALUE view;
     bool renames;
-    mp_list objects, steps, list;
-    VALUE few_objects[16]; /* each path and its change, and other objects to keep alive */
-    mp_path_step few_steps[12];
+    mp_list objects; /* the steps of paths, the values of changes, and others to keep alive */
+    mp_list list;
+    VALUE few_objects[24];
     mp_change few[6];
 } mp_changes;
 
-/* Takes the pairs of a Hash. Runs no user code. */
-void mp_changes_init(mp_changes *changes, VALUE view, VALUE hash);
-
-/* Makes the list. removed is View::REMOVED. TypeError or ArgumentError for an invalid path. */
-void mp_changes_read(mp_changes *changes, VALUE removed);
+/* Makes the list of a Hash of paths and changes. TypeError or ArgumentError for an invalid path. */
+void mp_changes_read(mp_changes *changes, VALUE view, VALUE hash, VALUE removed);
 
 /* Keeps an object alive, and returns its index. */
 uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
 /*
  * Sorts a range by the step at its depth. Of equal steps, the changes of the value come before those inside it, both in
- * the order given. n is the size of the array, from whose end negative indices count, or 0. Returns a bit for each
- * length of a name that fits a fixstr. Allocates nothing.
+ * the order given. n is the size of the array, from whose end negative indices count, or 0. Allocates nothing.
  */
-uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
+void mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 
 /* Puts the parts of a sorted range into the order in which they were given. */
 void mp_changes_sort_by_order(mp_changes *changes, mp_range r);
@@ -113,16 +99,17 @@ void mp_changes_sort_by_order(mp_changes *changes, mp_range r);
 /* Finds where the changes of a key start in a sorted range; `hi` if there is none. Allocates nothing. */
 uint32_t mp_changes_find(const mp_changes *changes, mp_range r, const mp_key *key);
 
-/* The changes of a sorted range that have the same step as the one at `from`, which is the first of them. */
-mp_range mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from);
-
 /*
- * Splits changes into those of the value itself and those inside it. ArgumentError if two of them exclude each other.
+ * The changes of a sorted range that have the same step as the one at `from`, which is the first of them. ArgumentError
+ * if two of them exclude each other.
  */
-mp_own_changes mp_changes_own(const mp_changes *changes, mp_range r);
+mp_part mp_changes_part(const mp_changes *changes, mp_range r, uint32_t from);
 
-/* ArgumentError if two changes of a value that is not in the message, or of something inside it, exclude each other. */
-void mp_changes_check(mp_changes *changes, mp_range r);
+/* ArgumentError if two changes inside a value that is not in the message exclude each other. */
+void mp_changes_check(mp_changes *changes, mp_range inside);
+
+/* The key of the step with this index. It refers to the bytes of the step. */
+mp_key mp_changes_key(const mp_changes *changes, uint32_t i);
 
 /* The Path of a change up to a depth. */
 VALUE mp_changes_path(const mp_changes *changes, uint32_t start, uint32_t depth);
@@ -141,16 +128,6 @@ mp_changes_object(const mp_changes *changes, uint32_t object)
 {
     return ((VALUE *)changes->objects.items)[object];
 }
-
-MP_INLINE mp_path_step *
-mp_changes_step_at(const mp_changes *changes, uint32_t i)
-{
-    return &((mp_path_step *)changes->steps.items)[i];
-}
-
-/* A step as an object, and as a key. The key refers to the bytes of the step: it is valid until GC can run. */
-VALUE mp_changes_step(const mp_changes *changes, uint32_t i);
-mp_key mp_changes_key(const mp_changes *changes, uint32_t i);
 
 /* True for a change that adds a value if its path leads to none. */
 MP_INLINE bool

@@ -15,7 +15,6 @@
 #include "view/view.h"
 
 typedef enum {
-    NOTHING,
     REMOVE,
     HEAD,    /* of a container */
     ONE,     /* value or key */
@@ -23,7 +22,7 @@ typedef enum {
     CALL,    /* a Proc, which returns a value or View::REMOVED */
 } edit_kind;
 
-/* Replaces the bytes from `at` to `end`, which are equal if something is only added. */
+/* Replaces the bytes from `at` to `end`; nothing is there if it only adds something. */
 typedef struct {
     size_t at, end;
     size_t pair;           /* CALL: where its pair or element starts */
@@ -62,25 +61,19 @@ change_at(const splice *s, uint32_t i)
     return mp_changes_at(&s->changes, i);
 }
 
-/* Adds an edit for a range; head is the edit of the container's head. The pointer is valid until the next one. */
+/*
+ * Adds an edit for a range; head is the edit of the container's head, object what it writes. The pointer is valid until
+ * the next one.
+ */
 static edit *
-add_edit(splice *s, edit_kind kind, mp_range r, uint32_t head, size_t at, size_t end)
+add_edit(splice *s, edit_kind kind, mp_range r, uint32_t head, uint32_t object, size_t at, size_t end)
 {
     bool allocates = s->edits.count == s->edits.room;
     edit *added = mp_list_add(&s->edits, sizeof(edit));
 
-    *added = (edit){.kind = (uint8_t)kind, .at = at, .end = end, .depth = r.depth, .head = head};
+    *added = (edit){.kind = (uint8_t)kind, .at = at, .end = end, .depth = r.depth, .head = head, .object = object};
     if (r.depth) added->start = change_at(s, r.lo)->start;
     if (allocates) mp_peek_refresh(&s->peek);
-    return added;
-}
-
-static edit *
-add_object(splice *s, edit_kind kind, mp_range r, uint32_t head, uint32_t object, size_t at, size_t end)
-{
-    edit *added = add_edit(s, kind, r, head, at, end);
-
-    added->object = object;
     return added;
 }
 
@@ -89,7 +82,7 @@ static void
 add_values(splice *s, mp_range r, uint32_t head, uint32_t array, size_t at)
 {
     edit_at(s, head)->n += RARRAY_LEN(mp_changes_object(&s->changes, array));
-    add_object(s, SEVERAL, r, head, array, at, at);
+    add_edit(s, SEVERAL, r, head, array, at, at);
 }
 
 static void
@@ -108,11 +101,11 @@ refuse_change(const splice *s, mp_range r, const char *words)
 
 /* ArgumentError unless the changes of a value are possible in its container. */
 static void
-check_own_changes(const splice *s, mp_range r, const mp_own_changes *own, bool array)
+check_container(const splice *s, const mp_part *part, bool array)
 {
-    if (array && own->rename) refuse_change(s, r, "is no key of a map");
-    if (array || !own->insert) return;
-    refuse_change(s, r, own->insert->kind == MP_APPEND ? "is no array" : "is no element of an array");
+    if (array && part->rename) refuse_change(s, part->all, "is no key of a map");
+    if (array || !part->insert) return;
+    refuse_change(s, part->all, part->insert->kind == MP_APPEND ? "is no array" : "is no element of an array");
 }
 
 /* Raises KeyError: a change's path has no map or array at this depth, and the change does not create one. */
@@ -163,32 +156,33 @@ adds_p(const splice *s, mp_range r)
 
 /* ArgumentError if the map already has this part's key, and another pair is renamed to it. */
 static void
-check_taken(const splice *s, mp_range r, mp_range part)
+check_taken(const splice *s, mp_range r, const mp_part *part)
 {
-    mp_own_changes own = mp_changes_own(&s->changes, part);
-    mp_range other = part;
+    mp_range renamed = r;
     mp_key key;
 
-    if (!own.take) return;
-    key = mp_changes_key(&s->changes, own.take->value + r.depth);
-    other.lo = mp_changes_find(&s->changes, r, &key);
-    if (!found_p(s, other)) return;
-    if (adds_p(s, part)) refuse_change(s, part, "is both added and the new key of another pair");
-    if (!found_p(s, part) || own.rename || (own.set && own.set->kind == MP_REMOVE)) return;
-    mp_changes_refuse(&s->changes, own.take->value, part.depth, "gets a key that its map has");
+    if (!part->take) return;
+    key = mp_changes_key(&s->changes, part->take->value + r.depth);
+    renamed.lo = mp_changes_find(&s->changes, r, &key);
+    if (!found_p(s, renamed)) return;
+    if (adds_p(s, part->all)) refuse_change(s, part->all, "is both added and the new key of another pair");
+    if (!found_p(s, part->all) || part->rename || (part->set && part->set->kind == MP_REMOVE)) return;
+    mp_changes_refuse(&s->changes, part->take->value, part->all.depth, "gets a key that its map has");
 }
 
 /* Sorts the parts of a map's range into the order in which new pairs are added. */
 static void
 order_pairs(splice *s, mp_range r)
 {
-    mp_range part = r;
     bool adds = false;
+    uint32_t i = r.lo;
 
-    for (; part.lo < r.hi; part.lo = part.hi) {
-        part = mp_changes_part(&s->changes, r, part.lo);
-        if (s->changes.renames) check_taken(s, r, part);
-        adds |= adds_p(s, part);
+    while (i < r.hi) {
+        mp_part part = mp_changes_part(&s->changes, r, i);
+
+        check_taken(s, r, &part);
+        adds |= adds_p(s, part.all);
+        i = part.all.hi;
     }
     if (adds) mp_changes_sort_by_order(&s->changes, r);
 }
@@ -206,38 +200,29 @@ refuse_index(const splice *s, mp_range r, int64_t count, const mp_change *inside
 
     if (inside && !inside->create) refuse_parent(s, inside->start, inside->depth - 1);
     rb_raise(rb_eIndexError, "index %" PRIsVALUE " outside of the array's %" PRId64 " elements, at %" PRIsVALUE,
-             rb_inspect(mp_changes_step(&s->changes, start + r.depth - 1)), count,
+             rb_inspect(mp_changes_object(&s->changes, start + r.depth - 1)), count,
              mp_changes_path(&s->changes, start, r.depth));
 }
 
-/* Adds the last step of a range as a key. */
-static void
-add_new_key(splice *s, mp_range r, uint32_t head, size_t at)
-{
-    VALUE key = mp_changes_step(&s->changes, change_at(s, r.lo)->start + r.depth - 1);
-
-    add_object(s, ONE, r, head, mp_changes_keep(&s->changes, key), at, at);
-    mp_peek_refresh(&s->peek);
-}
-
-/* Adds the pair or element of a range at the end of its container, which has n of them. Returns the new number. */
+/* Adds a pair or element at the end of its container, which has n of them. Returns the new number. */
 static int64_t
-add_part(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
+add_part(splice *s, const mp_part *part, uint32_t head, size_t at, int64_t n)
 {
-    mp_own_changes own = mp_changes_own(&s->changes, r);
     bool array = edit_at(s, head)->array, made = edit_at(s, head)->before < 0;
-    bool set = own.set && own.set->kind == MP_SET, end = own.insert && own.insert->kind == MP_APPEND;
-    const mp_change *first = change_at(s, r.lo), *inside = first_to_add(s, own.inside);
+    bool set = part->set && part->set->kind == MP_SET, end = part->insert && part->insert->kind == MP_APPEND;
+    const mp_change *first = change_at(s, part->all.lo), *inside = first_to_add(s, part->inside);
 
-    if (made && (set || own.insert) && !own.create) refuse_parent(s, first->start, r.depth - 1);
-    check_own_changes(s, r, &own, array);
-    if (array && !end && (first->step != MP_UINT || first->rank != (uint64_t)n)) refuse_index(s, r, n, inside);
-    if (own.insert) add_values(s, r, head, own.insert->value, at);
+    if (made && (set || part->insert) && !part->create) refuse_parent(s, first->start, part->all.depth - 1);
+    check_container(s, part, array);
+    if (array && !end && (first->key.kind != MP_UINT || first->key.bits != (uint64_t)n)) {
+        refuse_index(s, part->all, n, inside);
+    }
+    if (part->insert) add_values(s, part->all, head, part->insert->value, at);
     if (!set && !inside) return n;
     edit_at(s, head)->n++;
-    if (!array) add_new_key(s, r, head, at);
-    if (set) add_object(s, ONE, r, head, own.set->value, at, at);
-    else create(s, own.inside, head, at, at);
+    if (!array) add_edit(s, ONE, part->all, head, first->start + part->all.depth - 1, at, at); /* the key */
+    if (set) add_edit(s, ONE, part->all, head, part->set->value, at, at);
+    else create(s, part->inside, head, at, at);
     return n + 1;
 }
 
@@ -245,13 +230,15 @@ add_part(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
 static void
 add_parts(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
 {
-    mp_range part = r;
+    uint32_t i = r.lo;
 
     if (!edit_at(s, head)->array) order_pairs(s, r);
-    for (; part.lo < r.hi; part.lo = part.hi) {
-        part = mp_changes_part(&s->changes, r, part.lo);
-        if (adds_p(s, part)) n = add_part(s, part, head, at, n);
-        else if (!found_p(s, part)) mp_changes_check(&s->changes, part);
+    while (i < r.hi) {
+        mp_part part = mp_changes_part(&s->changes, r, i);
+
+        if (adds_p(s, part.all)) n = add_part(s, &part, head, at, n);
+        else if (!found_p(s, part.all)) mp_changes_check(&s->changes, part.inside);
+        i = part.all.hi;
     }
 }
 
@@ -259,12 +246,12 @@ add_parts(splice *s, mp_range r, uint32_t head, size_t at, int64_t n)
 static void
 create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 {
-    VALUE step = mp_changes_step_at(&s->changes, first_to_add(s, r)->start + r.depth)->object;
+    VALUE step = mp_changes_object(&s->changes, first_to_add(s, r)->start + r.depth);
     bool array = step == MP_END || RB_INTEGER_TYPE_P(step);
     edit *made;
 
     check_level(r);
-    made = add_edit(s, HEAD, r, head, at, end);
+    made = add_edit(s, HEAD, r, head, 0, at, end);
     made->before = -1;
     made->array = array;
     mp_changes_sort(&s->changes, r, 0);
@@ -288,70 +275,72 @@ find_ext(splice *s, mp_range r, size_t offset)
     return found;
 }
 
-/* The index of the first change of a key; r.hi if there is none. lengths is the result of mp_changes_sort. */
+/* The index of the first change of the key that is at an offset; r.hi if there is none. */
 static uint32_t
-find_change(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
+find_change(splice *s, mp_range r, const mp_key *key, size_t offset)
 {
-    if (key->kind == MP_STR && key->n <= MP_FIXSTR_MAX && !(lengths >> key->n & 1)) return r.hi;
     if (MP_UNLIKELY(key->kind == MP_EXT) && s->ext_keys) return find_ext(s, r, offset);
     return mp_changes_find(&s->changes, r, key);
 }
 
-/* Skips the value at the cursor and lists the edits for its changes. Its pair or element starts at `at`. */
+/* Lists an edit for the change that replaces or removes a value. Its pair or element starts at `at`. */
 static void
-locate_value(splice *s, mp_range r, mp_cursor *cursor, uint32_t head, size_t at)
+set_value(splice *s, const mp_part *part, uint32_t head, size_t at, size_t value, size_t end)
 {
     static const edit_kind kinds[] = {[MP_SET] = ONE, [MP_REMOVE] = REMOVE, [MP_CALL] = CALL};
-    mp_own_changes own = mp_changes_own(&s->changes, r);
-    mp_change first = *change_at(s, r.lo);
-    size_t value = cursor->at;
+    bool remove = part->set->kind == MP_REMOVE;
 
-    check_own_changes(s, r, &own, cursor->kind == MP_ARRAY);
-    if (own.insert) add_values(s, r, head, own.insert->value, at);
-    if (own.rename) add_object(s, ONE, r, head, own.rename->value, at, value);
-    if (own.inside.lo < r.hi) {
-        cursor->at = locate(s, own.inside, head, value);
+    if (remove) edit_at(s, head)->n--;
+    add_edit(s, kinds[part->set->kind], part->all, head, part->set->value, remove ? at : value, end)->pair = at;
+}
+
+/* Skips the value at the cursor and lists the edits for its changes. Its pair or element starts at `at`. */
+static void
+locate_value(splice *s, const mp_part *part, mp_cursor *cursor, uint32_t head, size_t at)
+{
+    mp_key key = change_at(s, part->all.lo)->key;
+    size_t value = cursor->at;
+    uint32_t i;
+
+    check_container(s, part, cursor->kind == MP_ARRAY);
+    if (part->insert) add_values(s, part->all, head, part->insert->value, at);
+    if (part->rename) add_edit(s, ONE, part->all, head, part->rename->value, at, value);
+    if (part->inside.lo < part->inside.hi) {
+        cursor->at = locate(s, part->inside, head, value);
         cursor->left--;
     } else {
         mp_peek_check(&s->peek, mp_cursor_next(cursor));
     }
-    if (own.set) {
-        bool remove = own.set->kind == MP_REMOVE;
-
-        if (remove) edit_at(s, head)->n--;
-        add_object(s, kinds[own.set->kind], r, head, own.set->value, remove ? at : value, cursor->at)->pair = at;
-    }
-    for (; r.lo < r.hi; r.lo++) {
-        mp_change *change = change_at(s, r.lo);
-
-        change->rank = first.rank; /* locating the changes inside has sorted them by other steps */
-        change->step = first.step;
-        change->found = true;
+    if (part->set) set_value(s, part, head, at, value, cursor->at);
+    for (i = part->all.lo; i < part->all.hi; i++) {
+        change_at(s, i)->key = key; /* locating the changes inside has sorted them by other steps */
+        change_at(s, i)->found = true;
     }
 }
 
 static void
 locate_pairs(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
 {
-    uint32_t lengths = mp_changes_sort(&s->changes, r, 0), missing = r.hi - r.lo;
+    uint32_t missing = r.hi - r.lo;
 
+    mp_changes_sort(&s->changes, r, 0);
     while (cursor->left) {
         size_t at = cursor->at;
-        mp_range part;
         uint32_t first;
+        mp_part part;
         mp_key key;
 
         mp_peek_check(&s->peek, mp_cursor_key(cursor, &key));
-        first = find_change(s, r, &key, at, lengths);
+        first = find_change(s, r, &key, at);
         if (first == r.hi) {
             mp_peek_check(&s->peek, mp_cursor_next(cursor));
             continue;
         }
         part = mp_changes_part(&s->changes, r, first);
         s->peek.look.blame = at;
-        if (found_p(s, part)) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
-        locate_value(s, part, cursor, head, at);
-        missing -= part.hi - part.lo;
+        if (found_p(s, part.all)) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
+        locate_value(s, &part, cursor, head, at);
+        missing -= part.all.hi - part.all.lo;
     }
     if (missing || s->changes.renames) add_parts(s, r, head, cursor->at, 0);
 }
@@ -361,19 +350,20 @@ locate_elements(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
 {
     uint64_t n = cursor->left;
     bool missing = false;
-    mp_range part = r;
+    uint32_t i = r.lo;
 
     mp_changes_sort(&s->changes, r, n);
-    for (; part.lo < r.hi; part.lo = part.hi) {
-        const mp_change *first = change_at(s, part.lo);
+    while (i < r.hi) {
+        mp_part part = mp_changes_part(&s->changes, r, i);
+        mp_key index = change_at(s, i)->key;
 
-        part = mp_changes_part(&s->changes, r, part.lo);
-        if (first->step != MP_UINT || first->rank >= n) {
+        i = part.all.hi;
+        if (index.kind != MP_UINT || index.bits >= n) {
             missing = true;
             continue;
         }
-        mp_peek_check(&s->peek, mp_cursor_skip(cursor, first->rank - (n - cursor->left)));
-        locate_value(s, part, cursor, head, cursor->at);
+        mp_peek_check(&s->peek, mp_cursor_skip(cursor, index.bits - (n - cursor->left)));
+        locate_value(s, &part, cursor, head, cursor->at);
     }
     mp_peek_check(&s->peek, mp_cursor_skip(cursor, cursor->left));
     if (missing) add_parts(s, r, head, cursor->at, (int64_t)n);
@@ -410,7 +400,7 @@ locate(splice *s, mp_range r, uint32_t head, size_t offset)
     if (!mp_container_p(mp_peek_kind(&s->peek, offset))) return locate_leaf(s, r, head, offset);
     mp_peek_open(&s->peek, &cursor, offset);
     if (r.depth >= s->max_depth && cursor.left) mp_peek_raise(&s->peek, MP_E_DEPTH);
-    opened = add_edit(s, HEAD, r, head, offset, cursor.at);
+    opened = add_edit(s, HEAD, r, head, 0, offset, cursor.at);
     opened->array = cursor.kind == MP_ARRAY;
     opened->n = opened->before = (int64_t)(opened->array ? cursor.left : cursor.left / 2);
     head = s->edits.count - 1;
@@ -442,7 +432,10 @@ call_blocks(splice *s)
             called->object = mp_changes_keep(&s->changes, value);
             continue;
         }
-        if (before->at == called->pair && before->end > before->at) before->kind = NOTHING; /* its new key */
+        if (before->at == called->pair && before->end > before->at) { /* its new key */
+            before->kind = REMOVE;
+            before->end = before->at;
+        }
         called->kind = REMOVE;
         called->at = called->pair;
         edit_at(s, called->head)->n--;
@@ -520,7 +513,7 @@ write_spliced(VALUE arg)
     for (i = 0; i < s->edits.count; i++) {
         const edit *written = edit_at(s, i);
 
-        if (written->kind == NOTHING || (written->kind == HEAD && written->n == written->before)) continue;
+        if (written->kind == HEAD && written->n == written->before) continue;
         copy(s, at, written->at);
         at = written->end;
         s->current = i;
@@ -584,8 +577,7 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     s.current = 0;
     s.ext_keys = mp_ext_keys_p(s.peek.codec);
     mp_list_init(&s.edits, s.few_edits, sizeof(s.few_edits) / sizeof(edit));
-    mp_changes_init(&s.changes, view, changes);
-    mp_changes_read(&s.changes, removed);
+    mp_changes_read(&s.changes, view, changes, removed);
     mp_peek_refresh(&s.peek);
     all.hi = s.changes.list.count;
     s.end = locate(&s, all, 0, s.start);
@@ -597,7 +589,6 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     if (MP_UNLIKELY(s.maybe_too_deep)) check_new_depth(message, s.peek.codec_object);
     made = mp_view_whole(message, s.peek.codec_object);
     mp_list_end(&s.changes.objects);
-    mp_list_end(&s.changes.steps);
     mp_list_end(&s.changes.list);
     mp_list_end(&s.edits);
     mp_peek_end(&s.peek);

@@ -5,29 +5,33 @@
 #++
 module Manypack
   class View
-    # A change from View.inserted or a similar method. The kind is one of :inserted, :appended, :renamed and :parents.
+    # A change from View.inserted or a similar method. The kind is one of :inserted, :appended, :renamed and :set.
+    # parents: whether it makes the containers around its value.
     class Change # :nodoc:
-      def initialize(kind, value)
+      def initialize(kind, value, parents = false)
         @kind = kind
         @value = value
+        @parents = parents
         freeze
+      end
+
+      def with_parents
+        Change.new(@kind, @value, true)
       end
     end
 
     private_constant :Change
 
-    # Finds the places of changes.
-    module Splice # :nodoc:
-      # Returns, for each place in a View that a path finds, an Array of the steps to it.
-      def self.places(view, path)
-        path = Path.from(path)
-        return [path.steps] unless path.all?
+    private
 
-        found = []
-        Internal.search(view, path.steps, path.max_looks, :ways) { |keys| found << keys }
-        found
-      end
+    # Called by View#splice. Returns an Array of the steps to each place that a path finds.
+    def places(path)
+      path = Path.from(path)
+      return [path.steps] unless path.all?
+
+      found = []
+      Internal.search(self, path.steps, path.max_looks, :ways) { |keys| found << keys }
+      found.uniq
     end
-    private_constant :Splice
   end
 end
