@@ -262,25 +262,19 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 
 static size_t locate(splice *s, mp_range r, uint32_t head, size_t offset);
 
-/* The index of the first change of a key that is an ext, found by unpacking the ext; r.hi if there is none. */
-static uint32_t
-find_ext(splice *s, mp_range r, size_t offset)
-{
-    VALUE object = mp_peek_object(&s->peek, offset);
-    uint32_t found = r.hi;
-    mp_key key;
-
-    if (mp_simple_key(object, &key)) found = mp_changes_find(&s->changes, r, &key);
-    RB_GC_GUARD(object);
-    return found;
-}
-
-/* The index of the first change of the key that is at an offset; r.hi if there is none. */
+/* The index of the first change of the key at an offset; r.hi if there is none. An ext is unpacked. */
 static uint32_t
 find_change(splice *s, mp_range r, const mp_key *key, size_t offset)
 {
-    if (MP_UNLIKELY(key->kind == MP_EXT) && s->ext_keys) return find_ext(s, r, offset);
-    return mp_changes_find(&s->changes, r, key);
+    uint32_t found;
+    VALUE object;
+    mp_key made;
+
+    if (MP_LIKELY(key->kind != MP_EXT || !s->ext_keys)) return mp_changes_find(&s->changes, r, key);
+    object = mp_peek_object(&s->peek, offset);
+    found = mp_simple_key(object, &made) ? mp_changes_find(&s->changes, r, &made) : r.hi;
+    RB_GC_GUARD(object);
+    return found;
 }
 
 /* Lists an edit for the change that replaces or removes a value. Its pair or element starts at `at`. */
@@ -492,17 +486,6 @@ write_new_head(splice *s, const edit *written)
     mp_out_commit(&s->encoder.out, written->array ? mp_put_array_head(p, n) : mp_put_map_head(p, n));
 }
 
-static void
-write_edit(splice *s, const edit *written)
-{
-    switch ((edit_kind)written->kind) {
-      case HEAD: write_new_head(s, written); break;
-      case ONE: write_new_object(s, mp_changes_object(&s->changes, written->object)); break;
-      case SEVERAL: write_objects(s, mp_changes_object(&s->changes, written->object)); break;
-      default: break;
-    }
-}
-
 static VALUE
 write_spliced(VALUE arg)
 {
@@ -517,7 +500,9 @@ write_spliced(VALUE arg)
         copy(s, at, written->at);
         at = written->end;
         s->current = i;
-        write_edit(s, written);
+        if (written->kind == HEAD) write_new_head(s, written);
+        if (written->kind == ONE) write_new_object(s, mp_changes_object(&s->changes, written->object));
+        if (written->kind == SEVERAL) write_objects(s, mp_changes_object(&s->changes, written->object));
     }
     copy(s, at, s->end);
     return Qnil;

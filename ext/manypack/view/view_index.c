@@ -209,7 +209,6 @@ slots_for(const view_index *index, size_t bytes, uint32_t pairs)
 {
     size_t slots = mp_key_table_slots(pairs), most = bytes / 16 * 5, least = SMALL_KEYS + SMALL_KEYS / 4;
 
-    if (most < least && bytes >= least * sizeof(uint32_t)) most = least;
     if (most < pairs + pairs / 4 + 1 && most < least) most = memory_left(index) / sizeof(uint32_t);
     if (most > slots) most = slots;
     return most < least && most < pairs + pairs / 4 + 1 ? 0 : (uint32_t)most;
