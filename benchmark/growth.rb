@@ -100,15 +100,6 @@ module Growth
       [-> { (bytes + "").freeze.then { |copy| keys.each { |key| View.new(copy)[key] } } },
        -> { Manypack.unpack(bytes + "").then { |map| keys.each { |key| map[key] } } }]
     }),
-    Row.new("Path with a number, n rows of 105 bytes", 250, QUERY.call("$[?@.age > 30]", lambda { |rows|
-      rows.select { |row| row["age"] > 30 }
-    })),
-    Row.new("Path with a text, n rows", 250, QUERY.call("$[?@.city == 'Rome'].name", lambda { |rows|
-      rows.filter_map { |row| row["name"] if row["city"] == "Rome" }
-    })),
-    Row.new("Path with &&, n rows", 250, QUERY.call("$[?@.age > 30 && @.active == true].name", lambda { |rows|
-      rows.filter_map { |row| row["name"] if row["age"] > 30 && row["active"] }
-    })),
     Row.new("Path with a nested field, n rows", 250, QUERY.call("$[?@.address.zip < 10100].name", lambda { |rows|
       rows.filter_map { |row| row["name"] if row["address"]["zip"] < 10_100 }
     })),

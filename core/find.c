@@ -315,6 +315,13 @@ skip_other_key(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
     return status;
 }
 
+static bool
+all_found_p(const size_t *values, uint32_t n)
+{
+    while (n && values[n - 1]) n--;
+    return !n;
+}
+
 mp_status
 mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values)
 {
@@ -334,6 +341,7 @@ mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
             status = skip_other_key(cursor, wanted, last, values);
             if (MP_UNLIKELY(status != MP_OK)) break;
         }
+        if (!last && all_found_p(values, wanted->count)) break;
         if (!mp_cursor_skip_leaves(cursor, 1)) continue;
         status = skip_value(cursor);
     }

@@ -146,8 +146,9 @@ typedef struct {
 void mp_wanted_add(mp_wanted *wanted, const mp_key *key);
 
 /*
- * Searches a map for several keys, from the cursor to the end. Sets the element of values for each key to the offset of
- * its value, or to 0. Of equal keys the first counts or, if `last`, the last.
+ * Searches a map for several keys, from the cursor on. Sets the element of values for each key to the offset of its
+ * value, or to 0. Of equal keys the last counts if `last`; otherwise the first, and the search stops at the value of
+ * the key that it finds last.
  */
 mp_status mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values);
 

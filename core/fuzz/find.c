@@ -93,8 +93,9 @@ finds_together(mp_look *look, size_t map, const mp_key *key, size_t expected, bo
     mp_wanted_add(&wanted, &other);
     mp_wanted_add(&wanted, key);
     cursor = opened(look, map);
-    ENSURE(mp_find_wanted(&cursor, &wanted, last, values) == MP_OK && cursor.at == end_of(look, map), "%zu", cursor.at);
-    ENSURE(values[0] == value && values[1] == expected && !cursor.left, "%zu", values[1]);
+    ENSURE(mp_find_wanted(&cursor, &wanted, last, values) == MP_OK, "%zu", cursor.at);
+    ENSURE(mp_cursor_skip(&cursor, cursor.left) == MP_OK && cursor.at == end_of(look, map), "%zu", cursor.at);
+    ENSURE(values[0] == value && values[1] == expected, "%zu", values[1]);
 }
 
 /* Searches for the key at a place by comparing it with all keys of the map. */

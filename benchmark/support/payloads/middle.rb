@@ -71,6 +71,9 @@ module Payloads
 
     NAMES = "$.statuses[*].user.screen_name"
     NUMBERS = "$.features[*].geometry.coordinates[*][*][0]"
+    CHOSEN = "$[?@.id > 1000000000 && @.type == 'order'].name"
+    FIELDS = { ids: "$[*].id", names: "$[*].name", totals: "$[*].total" }.freeze
+    BOTH = { x: NUMBERS, y: NUMBERS.sub(/0(?=\]\z)/, "1"), kinds: "$.features[*].type" }.freeze
     CHOOSE = lambda do |view|
       case view
       in { type: "refund" } then 1
@@ -114,6 +117,9 @@ module Payloads
       "a View that is checked" => ours { |m| m.long(m.tweets) { |b| Manypack::View.new(b, check: true).size } },
       "names by path" => ours { |m| Manypack::Path.new(NAMES).then { |path| m.long(m.tweets) { |b| path.to_a(b) } } },
       "numbers by path" => ours { |m| Manypack::Path.new(NUMBERS).then { |path| m.long(m.geo) { |b| path.to_a(b) } } },
+      "names by filter" => ours { |m| Manypack::Path.new(CHOSEN).then { |path| m.long(m.flat) { |b| path.to_a(b) } } },
+      "fields by paths" => ours { |m| Manypack::Path.all(FIELDS).then { |all| m.long(m.flat) { |b| all.read(b) } } },
+      "numbers by paths" => ours { |m| Manypack::Path.all(BOTH).then { |all| m.long(m.geo) { |b| all.read(b) } } },
       "Records of rows" => ours { |m| Manypack::Type[[m.record]].then { |type| m.long(m.flat) { |b| type.load(b) } } },
       "dump Records" => ours { |m| m.made.then { |all| -> { Manypack::Type[[m.record]].dump(all) } } },
       "pack attached Records" => ours { |m| m.attached.then { |all| -> { Manypack.pack(all) } } },

@@ -393,6 +393,7 @@ read_row(mp_search *s, const mp_wanted *wanted, size_t at, mp_row *row)
     }
     mp_peek_open(s->peek, &cursor, at);
     mp_peek_check(s->peek, mp_find_wanted(&cursor, wanted, last, row->values));
+    if (cursor.left) mp_peek_check(s->peek, mp_cursor_skip(&cursor, cursor.left));
     row->end = cursor.at;
 }
 

@@ -352,8 +352,7 @@ mp_search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up
         return after ? after : mp_peek_over(s->peek, at);
     }
     if (segment->descendant) return mp_search_descend(s, at, step, wanted, up);
-    mp_peek_open(s->peek, &cursor, at);
-    if (MP_UNLIKELY((size_t)step >= s->peek->look.walk.max_depth) && cursor.left) mp_peek_raise(s->peek, MP_E_DEPTH);
+    mp_search_open(s->peek, &cursor, at, step);
     if (segment->count > 1 || segment->selectors->kind == MP_SELECT_SLICE || s->sink == MP_SINK_ROWS) {
         if (s->sink == MP_SINK_ROWS && step + 1 == s->query->count) append_row(s, &cursor, segment);
         else search_each(s, cursor, segment, step + 1, up);

@@ -66,6 +66,7 @@ struct mp_search {
     size_t passed;    /* after mp_search_find: the offset after the map, if the search reached it; else 0 */
 
     const mp_row *row; /* the row of the condition that is being evaluated; NULL unless it was read */
+    mp_search *next;  /* several.c: the next of the searches that are at the same place */
     VALUE covered;    /* an Array with the bytes that each later segment `..` has searched; 0 for none */
     size_t covered_from, covered_size; /* the range that the first `..` walks over */
 
@@ -116,6 +117,14 @@ MP_INLINE void
 mp_search_inside(const mp_search *s, size_t at)
 {
     if (MP_UNLIKELY(at >= s->peek->look.size)) mp_peek_over(s->peek, at);
+}
+
+/* Opens the container at an offset for the segment `step` of a path. StackError if it is nested too deeply. */
+MP_INLINE void
+mp_search_open(mp_peek *peek, mp_cursor *cursor, size_t at, long step)
+{
+    mp_peek_open(peek, cursor, at);
+    if (MP_UNLIKELY((size_t)step >= peek->look.walk.max_depth) && cursor->left) mp_peek_raise(peek, MP_E_DEPTH);
 }
 
 /* --- looks, which conditions have a budget for -------------------------------------------------------- */
