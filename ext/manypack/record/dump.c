@@ -231,27 +231,28 @@ pack_key(VALUE arg)
     return mp_encode_whole(walk->pairs.place.key, walk->pairs.e->codec);
 }
 
-/* The text or Integer that a packed key holds, as the keys of Records are compared; Qundef for any other object. */
-static VALUE
-plain_key(VALUE packed)
-{
-    mp_key key = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
-    VALUE plain = Qundef;
-
-    if (key.kind == MP_INT || (key.kind == MP_UINT && key.bits <= INT64_MAX)) plain = LL2NUM((int64_t)key.bits);
-    if (key.kind == MP_STR || (key.kind == MP_BIN && mp_ascii_p(key.bytes, key.n))) {
-        plain = rb_enc_str_new((const char *)key.bytes, (long)key.n, mp_utf8);
-    }
-    RB_GC_GUARD(packed);
-    return plain;
-}
-
 /* True for the key of a member or the tag key. */
 static bool
-key_taken_p(const rest_walk *walk, VALUE plain)
+key_taken_p(const rest_walk *walk, const mp_key *key)
 {
-    if (plain == Qundef) return false;
-    return mp_record_find_key(walk->record, plain) || (walk->tag_key != Qundef && rb_eql(walk->tag_key, plain));
+    mp_key tag_key;
+
+    if (mp_record_find_key(walk->record, key)) return true;
+    if (walk->tag_key == Qundef) return false;
+    tag_key = mp_tag_key_read(walk->tag_key);
+    return mp_key_compare(key, &tag_key) == 0;
+}
+
+NORETURN(static void raise_key_taken(const mp_encoder *e, VALUE key, const mp_key *packed));
+
+/* Raises for the key of a member. Shows what an object of any other class was packed as. */
+static void
+raise_key_taken(const mp_encoder *e, VALUE key, const mp_key *packed)
+{
+    if (!packed_heads(key) && mp_key_integer_p(packed)) key = LL2NUM((int64_t)packed->bits);
+    else if (!packed_heads(key)) key = rb_enc_str_new((const char *)packed->bytes, (long)packed->n, mp_utf8);
+    mp_encoder_raise(e, rb_eArgError, NULL, "%" PRIsVALUE " in the Hash of unknown keys is the key of a member",
+                     rb_inspect(key));
 }
 
 /* Encodings, ext types and user code decide how a key is packed, so the packed bytes are checked. */
@@ -259,18 +260,16 @@ static void
 dump_rest_key(rest_walk *walk)
 {
     mp_encoder *e = walk->pairs.e;
-    VALUE key = walk->pairs.place.key, packed, plain;
+    VALUE key = walk->pairs.place.key, packed;
+    mp_key read;
 
     if (RB_TYPE_P(key, T_ARRAY) || RB_TYPE_P(key, T_HASH)) {
         mp_encode(e, key);
         return;
     }
     packed = mp_encoder_call_placed(e, pack_key, (VALUE)walk);
-    plain = plain_key(packed);
-    if (MP_UNLIKELY(key_taken_p(walk, plain))) {
-        mp_encoder_raise(e, rb_eArgError, NULL, "%" PRIsVALUE " in the Hash of unknown keys is the key of a member",
-                         rb_inspect(packed_heads(key) ? key : plain));
-    }
+    read = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
+    if (MP_UNLIKELY(key_taken_p(walk, &read))) raise_key_taken(e, key, &read);
     mp_out_write(&e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
     RB_GC_GUARD(packed);
 }

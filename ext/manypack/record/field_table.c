@@ -38,48 +38,25 @@ mp_field_table_memsize(const mp_field_table *table)
 /* --- buckets ---------------------------------------------------------------------------------------- */
 
 /*
- * Hashes the length and up to 8 bytes of each end. Collisions need no defence: the program's own type has all keys, so
- * a search compares at most table->count.
+ * The bucket where the search for a key starts. Collisions need no defence: the program's own type has all keys, so a
+ * search compares at most table->count.
  */
-static uint64_t
-hash_of_text(const uint8_t *p, size_t n)
-{
-    uint64_t hash = n;
-    size_t i;
-
-    if (n >= 8) return (hash + mp_word64(p)) * UINT64_C(0x9e3779b97f4a7c15) ^ mp_word64(p + n - 8);
-    for (i = 0; i < n; i++) hash = hash << 8 | p[i];
-    return hash;
-}
-
 static uint32_t
-home(const mp_field_table *table, uint64_t hash)
+home(const mp_field_table *table, const mp_key *key)
 {
-    return (uint32_t)(hash * UINT64_C(0xff51afd7ed558ccd) >> 32) & table->mask;
+    return mp_key_signature(key) & table->mask;
 }
 
 const mp_field_key *
-mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n)
+mp_field_table_find(const mp_field_table *table, const mp_key *key)
 {
-    uint32_t bucket = home(table, hash_of_text(p, n));
+    uint32_t bucket;
 
-    for (; table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
-        const mp_field_key *key = &table->keys[table->buckets[bucket]];
+    if (!table->count) return NULL;
+    for (bucket = home(table, key); table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
+        const mp_field_key *found = &table->keys[table->buckets[bucket]];
 
-        if (key->head && key->size - key->head == n && memcmp(key->packed + key->head, p, n) == 0) return key;
-    }
-    return NULL;
-}
-
-const mp_field_key *
-mp_field_table_number(const mp_field_table *table, int64_t number)
-{
-    uint32_t bucket = home(table, (uint64_t)number);
-
-    for (; table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
-        const mp_field_key *key = &table->keys[table->buckets[bucket]];
-
-        if (!key->head && key->number == number) return key;
+        if (mp_key_compare(&found->key, key) == 0) return found;
     }
     return NULL;
 }
@@ -109,33 +86,16 @@ set_words(mp_field_key *key)
     key->second_mask = key->size > 8 ? mask_of(key->size - 8) : 0;
 }
 
-/* The value of an Integer key that is known to be complete. */
-static int64_t
-number_at(const uint8_t *p)
-{
-    mp_wire_row row = MP_WIRE[*p];
-
-    return row.kind == MP_UINT ? (int64_t)mp_row_uint(p, row) : mp_row_sint(p, row);
-}
-
 bool
 mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, uint32_t field)
 {
-    mp_wire_row row = MP_WIRE[*packed];
-    mp_field_key key = {.size = (uint32_t)size, .field = field};
-    uint32_t bucket;
+    mp_field_key key = {.key = mp_key_read(packed, packed + size), .size = (uint32_t)size, .field = field};
+    uint32_t bucket = home(table, &key.key);
 
-    if (row.kind == MP_STR) {
-        key.head = row.head;
-        if (mp_field_table_text(table, packed + row.head, size - row.head)) return false;
-        bucket = home(table, hash_of_text(packed + row.head, size - row.head));
-    } else {
-        key.number = number_at(packed);
-        if (mp_field_table_number(table, key.number)) return false;
-        bucket = home(table, (uint64_t)key.number);
-    }
+    if (mp_field_table_find(table, &key.key)) return false;
     key.packed = ALLOC_N(uint8_t, size);
     memcpy(key.packed, packed, size);
+    key.key = mp_key_read(key.packed, key.packed + size);
     set_words(&key);
     while (table->buckets[bucket] != MP_FIELD_NONE) bucket = (bucket + 1) & table->mask;
     table->buckets[bucket] = table->count;

@@ -3,18 +3,17 @@
 #define MANYPACK_FIELD_TABLE_H
 
 #include "base/support.h"
-#include "core/wire.h"
+#include "core/key.h"
 
 /* The value of `field` for a key of no field. */
 #define MP_FIELD_NONE UINT32_MAX
 
-/* A packed key. */
+/* A key, and the bytes that dump writes for it. */
 typedef struct {
+    mp_key key;      /* a str, whose text is in packed, or an Integer */
     uint8_t *packed; /* owned by the table */
     uint32_t size;
-    uint32_t head;   /* bytes of packed before the text; 0 for an Integer, whose value is in number */
     uint32_t field;
-    int64_t number;
     uint64_t first, first_mask, second, second_mask; /* the first 16 bytes, for one comparison without a loop */
 } mp_field_key;
 
@@ -34,11 +33,8 @@ size_t mp_field_table_memsize(const mp_field_table *table);
 /* Adds a copy of a packed str or Integer. False if the table has that key already. */
 bool mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, uint32_t field);
 
-/* The str key whose text is the n bytes at p; NULL without one. */
-const mp_field_key *mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n);
-
-/* The Integer key `number`; NULL without one. */
-const mp_field_key *mp_field_table_number(const mp_field_table *table, int64_t number);
+/* The key in the table that equals a key; NULL without one. The table may be zeroed memory. */
+const mp_field_key *mp_field_table_find(const mp_field_table *table, const mp_key *key);
 
 /* Bytes that mp_field_key_at_p may read. */
 enum { MP_FIELD_AHEAD = 16 };

@@ -92,17 +92,28 @@ text_as_packed(mp_loader *l, VALUE object)
     return rb_enc_str_coderange(text) == ENC_CODERANGE_BROKEN ? Qundef : text;
 }
 
-/* A key as it would be packed: the text of a String or a Symbol, any other object itself. */
-static VALUE
-packed_key(mp_loader *l, VALUE key)
-{
-    return RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING) ? text_as_packed(l, key) : key;
-}
-
 static bool
 bytes_p(VALUE text)
 {
     return RB_ENCODING_GET(text) == mp_binary_index;
+}
+
+/* Reads a key as it would be packed. False for one that no member and no tag can have. *text owns the bytes. */
+static bool
+read_key(mp_loader *l, VALUE object, VALUE *text, mp_key *key)
+{
+    *text = object;
+    if (RB_INTEGER_TYPE_P(object)) {
+        if (!mp_int64_p(object)) return false;
+        *key = mp_key_sint(NUM2LL(object));
+        return true;
+    }
+    if (!RB_SYMBOL_P(object) && !RB_TYPE_P(object, T_STRING)) return false;
+    *text = text_as_packed(l, object);
+    if (*text == Qundef) return false;
+    *key = mp_key_str(RSTRING_PTR(*text), (size_t)RSTRING_LEN(*text));
+    if (bytes_p(*text)) key->kind = MP_BIN;
+    return true;
 }
 
 /* A String is taken as it is, and not copied, unless the options freeze it. */
@@ -374,17 +385,11 @@ static const mp_field_key *
 search_key(mp_loader *l, const mp_field_table *table, VALUE key)
 {
     const mp_field_key *known = NULL;
+    VALUE text = 0;
+    mp_key read;
 
-    if (!table->count) return NULL;
-    if (RB_INTEGER_TYPE_P(key)) {
-        known = mp_int64_p(key) ? mp_field_table_number(table, NUM2LL(key)) : NULL;
-    } else if (RB_SYMBOL_P(key) || RB_TYPE_P(key, T_STRING)) {
-        VALUE text = text_as_packed(l, key);
-
-        if (text == Qundef || (bytes_p(text) && !rb_enc_str_asciionly_p(text))) return NULL;
-        known = mp_field_table_text(table, (const uint8_t *)RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
-        RB_GC_GUARD(text);
-    }
+    if (table->count && read_key(l, key, &text, &read)) known = mp_field_table_find(table, &read);
+    RB_GC_GUARD(text);
     return known;
 }
 
@@ -392,12 +397,9 @@ search_key(mp_loader *l, const mp_field_table *table, VALUE key)
 MP_INLINE bool
 same_field_p(const mp_field *field, VALUE key)
 {
-    const mp_field_key *written = field->written;
-
     return !RB_SPECIAL_CONST_P(key) && RB_BUILTIN_TYPE(key) == T_STRING && field->symbol != Qundef &&
-           mp_utf8_index_p(RB_ENCODING_GET_INLINED(key)) &&
-           (size_t)RSTRING_LEN(key) == written->size - written->head &&
-           memcmp(RSTRING_PTR(key), written->packed + written->head, (size_t)RSTRING_LEN(key)) == 0;
+           mp_utf8_index_p(RB_ENCODING_GET_INLINED(key)) && (size_t)RSTRING_LEN(key) == field->written->key.n &&
+           memcmp(RSTRING_PTR(key), field->written->key.bytes, (size_t)RSTRING_LEN(key)) == 0;
 }
 
 /* Finds the field of a key. Most Hashes have keys in the members' order. */
@@ -584,15 +586,17 @@ static int
 note_member(VALUE key, VALUE value, VALUE arg)
 {
     const choice_search *search = (const choice_search *)arg;
-    VALUE text = packed_key(search->l, key);
+    VALUE text;
+    mp_key read;
     uint32_t i;
 
-    if (text == Qundef || !(RB_TYPE_P(text, T_STRING) || RB_FIXNUM_P(text))) return ST_CONTINUE;
+    if (!read_key(search->l, key, &text, &read)) return ST_CONTINUE;
     for (i = 0; i < search->choices->count; i++) {
-        const mp_field_key *found = mp_record_find_key(search->choices->all[i].shape->record, text);
+        const mp_field_key *found = mp_field_table_find(&search->choices->all[i].shape->record->keys, &read);
 
         if (found) mp_choices_found(search->choices, search->state, i, found->field);
     }
+    RB_GC_GUARD(text);
     return ST_CONTINUE;
 }
 
@@ -646,29 +650,36 @@ from_any_of(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 
 typedef struct {
     mp_loader *l;
-    VALUE tag_key, value; /* Qundef until it is found */
+    mp_key tag_key;
+    VALUE value; /* Qundef until it is found */
 } tag_search;
 
 static int
 look_for_tag(VALUE key, VALUE value, VALUE arg)
 {
     tag_search *search = (tag_search *)arg;
-    VALUE text = packed_key(search->l, key);
+    VALUE text;
+    mp_key read;
+    bool same = read_key(search->l, key, &text, &read) && mp_key_compare(&read, &search->tag_key) == 0;
 
-    if (text == Qundef || !rb_eql(search->tag_key, text)) return ST_CONTINUE;
-    search->value = value;
-    return ST_STOP;
+    RB_GC_GUARD(text);
+    if (same) search->value = value;
+    return same ? ST_STOP : ST_CONTINUE;
 }
 
 /* The tag of a Hash, under a String or a Symbol; Qundef without one. */
 static VALUE
 tag_in(mp_loader *l, const mp_shape *shape, VALUE hash, VALUE *given)
 {
-    tag_search search = {.l = l, .tag_key = shape->tag_key, .value = Qundef};
+    tag_search search = {.l = l, .value = Qundef};
     VALUE tag, text;
 
-    if (!shape->tag_first) rb_hash_foreach(hash, look_for_tag, (VALUE)&search);
-    else if (RARRAY_LEN(hash)) search.value = RARRAY_AREF(hash, 0);
+    if (!shape->tag_first) {
+        search.tag_key = mp_tag_key_read(shape->tag_key);
+        rb_hash_foreach(hash, look_for_tag, (VALUE)&search);
+    } else if (RARRAY_LEN(hash)) {
+        search.value = RARRAY_AREF(hash, 0);
+    }
     tag = *given = search.value;
     if (tag == Qundef || (!RB_SYMBOL_P(tag) && !RB_TYPE_P(tag, T_STRING))) return tag;
     text = text_as_packed(l, tag);

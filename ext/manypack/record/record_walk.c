@@ -2,37 +2,21 @@
 #include "record/record_walk.h"
 
 #include "base/error.h"
-#include "core/utf8.h"
 #include "record/load_scalar.h"
 #include "record/record_error.h"
 #include "unpack/objects.h"
 
 /* --- keys ------------------------------------------------------------------------------------------- */
 
-/* Finds the key with a text. A bin is the same key as a str if it is ASCII, as it is in a Hash. NULL without one. */
-static const mp_field_key *
-search_text(const mp_field_table *keys, mp_wire_row row, const uint8_t *payload, uint32_t n)
-{
-    if (row.kind == MP_BIN && !mp_ascii_p(payload, n)) return NULL;
-    return mp_field_table_text(keys, payload, n);
-}
-
 const mp_field_key *
 mp_record_search_key(mp_loader *l, const mp_field_table *keys)
 {
     const uint8_t *at = l->d.at;
-    mp_wire_row row = mp_loader_row(l);
+    mp_key key;
 
-    if (row.kind == MP_STR || row.kind == MP_BIN) {
-        uint32_t n = mp_row_count(at, row);
-
-        return search_text(keys, row, mp_loader_payload(l, row, n), n);
-    }
     mp_loader_skip(l);
-    if (row.kind == MP_UINT && mp_row_uint(at, row) > INT64_MAX) return NULL;
-    if (row.kind == MP_UINT) return mp_field_table_number(keys, (int64_t)mp_row_uint(at, row));
-    if (row.kind != MP_INT && row.kind != MP_FIXINT) return NULL;
-    return mp_field_table_number(keys, mp_row_sint(at, row));
+    key = mp_key_read(at, l->d.at);
+    return mp_field_table_find(keys, &key);
 }
 
 /* --- unknown keys ----------------------------------------------------------------------------------- */

@@ -219,19 +219,12 @@ set_floats(mp_shape *shape, VALUE node)
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
-static const mp_field_key *
-find_field_key(const mp_field_table *table, VALUE key)
-{
-    if (RB_INTEGER_TYPE_P(key)) return mp_field_table_number(table, NUM2LL(key));
-    return mp_field_table_text(table, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
-}
-
 const mp_field_key *
-mp_record_find_key(const mp_record *record, VALUE key)
+mp_record_find_key(const mp_record *record, const mp_key *key)
 {
-    const mp_field_key *found = find_field_key(&record->keys, key);
+    const mp_field_key *found = mp_field_table_find(&record->keys, key);
 
-    return found || !record->dump_only.count ? found : find_field_key(&record->dump_only, key);
+    return found ? found : mp_field_table_find(&record->dump_only, key);
 }
 
 mp_build
@@ -274,10 +267,11 @@ add_keys(mp_record *record, mp_field_table *table, uint32_t index, VALUE keys)
     field->written = &table->keys[table->count];
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());
-
         const uint8_t *p = (const uint8_t *)RSTRING_PTR(packed);
+        size_t size = (size_t)RSTRING_LEN(packed);
+        mp_key read = mp_key_read(p, p + size);
 
-        if (mp_record_find_key(record, key) || !mp_field_table_add(table, p, (size_t)RSTRING_LEN(packed), index)) {
+        if (mp_record_find_key(record, &read) || !mp_field_table_add(table, p, size, index)) {
             rb_raise(rb_eArgError, "two members have the key %+" PRIsVALUE, key);
         }
         RB_GC_GUARD(packed);
@@ -520,10 +514,14 @@ mp_shape_tag_number(const mp_shape *shape, VALUE value)
 uint32_t
 mp_record_tag_field(const mp_record *record, VALUE tag_key)
 {
-    const mp_field_key *key = NULL;
+    const mp_field_key *found = NULL;
 
-    if (tag_key != Qundef && !RB_SYMBOL_P(tag_key)) key = mp_record_find_key(record, tag_key);
-    return key ? key->field : MP_FIELD_NONE;
+    if (tag_key != Qundef && !RB_SYMBOL_P(tag_key)) {
+        mp_key key = mp_tag_key_read(tag_key);
+
+        found = mp_record_find_key(record, &key);
+    }
+    return found ? found->field : MP_FIELD_NONE;
 }
 
 NORETURN(static void raise_two_tags(VALUE klass, VALUE tag, VALUE other));
@@ -573,14 +571,18 @@ set_classes(mp_shape *shape, VALUE owner)
     for (; i < shape->count; i++) check_else(shape, shape->parts[i]);
 }
 
+mp_key
+mp_tag_key_read(VALUE tag_key)
+{
+    if (!RB_TYPE_P(tag_key, T_STRING)) return mp_key_sint(NUM2LL(tag_key));
+    return mp_key_str(RSTRING_PTR(tag_key), (size_t)RSTRING_LEN(tag_key));
+}
+
 bool
 mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
 {
-    VALUE text = shape->tag_key;
-    mp_key key = mp_key_read(at, end), tag;
+    mp_key key = mp_key_read(at, end), tag = mp_tag_key_read(shape->tag_key);
 
-    if (RB_TYPE_P(text, T_STRING)) tag = mp_key_str(RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
-    else tag = mp_key_sint(NUM2LL(text));
     return mp_key_compare(&key, &tag) == 0;
 }
 

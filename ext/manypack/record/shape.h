@@ -7,7 +7,7 @@
  *   if (shape->accepts & mp_kind_bit(row.kind)) ...          // the type check of a head: an array
  *
  *   record = shape->parts[0]->record;                        // the elements are Users
- *   key = mp_field_table_text(&record->keys, p, n);          // of a pair in the message; NULL for an unknown key
+ *   key = mp_field_table_find(&record->keys, &key_read);     // of a pair in the message; NULL for an unknown key
  *   value = load(record->fields[key->field].shape);
  *   ...
  *   object = mp_instance_new(record, values);
@@ -18,7 +18,6 @@
 #define MANYPACK_SHAPE_H
 
 #include "base/support.h"
-#include "core/key.h"
 #include "record/choices.h"
 #include "record/field_table.h"
 #include "record/rules.h"
@@ -180,11 +179,11 @@ const mp_record *mp_shape_record(const mp_shape *shape);
 /* The index of the tag that equals a value; MP_FIELD_NONE without one. */
 uint32_t mp_shape_tag_number(const mp_shape *shape, VALUE value);
 
-/*
- * Finds the field of a key, a UTF-8 String or an Integer of 64 bits, whether it is read or only written; NULL without
- * one.
- */
-const mp_field_key *mp_record_find_key(const mp_record *record, VALUE key);
+/* The field of a key, whether it is read or only written; NULL without one. */
+const mp_field_key *mp_record_find_key(const mp_record *record, const mp_key *key);
+
+/* A tag key, which is a UTF-8 String or an Integer of 64 bits. The String owns the bytes. */
+mp_key mp_tag_key_read(VALUE tag_key);
 
 /* The field that has the tag key; MP_FIELD_NONE without one. */
 uint32_t mp_record_tag_field(const mp_record *record, VALUE tag_key);
