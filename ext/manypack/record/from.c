@@ -736,11 +736,32 @@ from_accepted(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, b
     }
 }
 
+/* Converts text to the number or the literal that it stands for. Qundef if the shape takes none, or not this one. */
+static VALUE
+from_text(mp_loader *l, const mp_shape *shape, VALUE text)
+{
+    VALUE found = Qundef;
+    uint32_t i;
+
+    switch (shape->kind) {
+      case MP_SHAPE_SPECIAL:
+      case MP_SHAPE_ENUM: return mp_literal_of_text(shape->objects, text);
+      case MP_SHAPE_INTEGER:
+      case MP_SHAPE_FLOAT:
+        found = mp_number_of_text(text);
+        if (found == Qundef || !(shape->accepts & mp_kind_bit(mp_given_kind(found)))) return Qundef;
+        return from_accepted(l, shape, mp_given_kind(found), found, false);
+      case MP_SHAPE_ANY_OF:
+        for (i = 0; i < shape->count && found == Qundef; i++) found = from_text(l, shape->parts[i], text);
+        return found;
+      default: return Qundef;
+    }
+}
+
 /* Converts an object whose kind the shape does not accept: one of its class, or text. Qundef if that fails. */
 static VALUE
 other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 {
-    bool text = kind == MP_STR || kind == MP_BIN;
     VALUE other;
 
     if (already_p(l, shape, object)) {
@@ -750,11 +771,7 @@ other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
         other = rb_funcall(mp_mArguments, rb_intern("parameters"), 1, object);
         if (RB_TYPE_P(other, T_HASH)) return from_value(l, shape, other);
     }
-    if (text && l->lax && RB_TYPE_P(object, T_STRING)) {
-        other = mp_from_text(l, shape, object);
-        if (other != Qundef) return other;
-    }
-    return Qundef;
+    return l->lax && RB_TYPE_P(object, T_STRING) ? from_text(l, shape, object) : Qundef;
 }
 
 static MP_NOINLINE VALUE

@@ -2,8 +2,6 @@
 #include "record/from_text.h"
 
 #include "json/json_cursor.h"
-#include "record/load_scalar.h"
-#include "unpack/objects.h"
 
 bool
 mp_empty_is_nil_p(const mp_shape *shape, VALUE object)
@@ -27,89 +25,34 @@ special_of(VALUE text)
     return says_p(text, "false") || says_p(text, "0") || says_p(text, "off") ? Qfalse : Qundef;
 }
 
-/* Reads the whole text as a number of JSON. */
-static bool
-number_of(VALUE text, mp_json_number *number)
+VALUE
+mp_number_of_text(VALUE text)
 {
     const uint8_t *p = (const uint8_t *)RSTRING_PTR(text);
     mp_json_cursor cursor = {.end = p + RSTRING_LEN(text)};
-    bool whole;
+    mp_json_number number;
 
-    if (p == cursor.end || (*p != '-' && (*p < '0' || *p > '9'))) return false;
-    whole = mp_json_read_number(&cursor, p, number) == cursor.end;
+    if (p == cursor.end || (*p != '-' && (*p < '0' || *p > '9'))) return Qundef;
+    if (mp_json_read_number(&cursor, p, &number) != cursor.end) return Qundef;
     RB_GC_GUARD(text);
-    return whole && number->kind != MP_JSON_BIGNUM;
-}
-
-static VALUE
-integer_new(const mp_json_number *number)
-{
-    if (number->kind == MP_JSON_UINT) return ULL2NUM(number->magnitude);
-    return LL2NUM((int64_t)(0 - number->magnitude));
-}
-
-static VALUE
-integer_of(const mp_shape *shape, VALUE text)
-{
-    mp_json_number number;
-
-    if (!number_of(text, &number) || number.kind == MP_JSON_REAL) return Qundef;
-    if (!mp_takes_integer_p(shape, number.kind == MP_JSON_NEGATIVE, number.magnitude)) return Qundef;
-    return integer_new(&number);
-}
-
-static VALUE
-text_float(const mp_shape *shape, VALUE text)
-{
-    mp_json_number number;
-
-    if (!number_of(text, &number)) return Qundef;
-    if (number.kind != MP_JSON_REAL &&
-        !mp_exact_real(number.kind == MP_JSON_NEGATIVE, number.magnitude, &number.real)) {
-        return Qundef;
+    switch (number.kind) {
+      case MP_JSON_UINT: return ULL2NUM(number.magnitude);
+      case MP_JSON_NEGATIVE: return LL2NUM((int64_t)(0 - number.magnitude));
+      case MP_JSON_REAL: return DBL2NUM(number.real);
+      default: return Qundef;
     }
-    return mp_takes_real_p(shape, number.real) ? DBL2NUM(number.real) : Qundef;
-}
-
-static bool
-number_is_p(const mp_json_number *number, VALUE literal)
-{
-    if (RB_FLOAT_TYPE_P(literal)) {
-        return number->kind == MP_JSON_REAL && number->real == RFLOAT_VALUE(literal);
-    }
-    return RB_INTEGER_TYPE_P(literal) && number->kind != MP_JSON_REAL && rb_eql(literal, integer_new(number));
 }
 
 VALUE
 mp_literal_of_text(VALUE literals, VALUE text)
 {
-    VALUE special = special_of(text);
-    mp_json_number number;
-    bool numeric = number_of(text, &number);
+    VALUE special = special_of(text), number = mp_number_of_text(text);
     long i;
 
     for (i = 0; i < RARRAY_LEN(literals); i++) {
         VALUE literal = RARRAY_AREF(literals, i);
 
-        if (literal == special || (numeric && number_is_p(&number, literal))) return literal;
+        if (literal == special || (number != Qundef && rb_eql(number, literal))) return literal;
     }
     return Qundef;
-}
-
-VALUE
-mp_from_text(mp_loader *l, const mp_shape *shape, VALUE text)
-{
-    VALUE found = Qundef;
-    uint32_t i;
-
-    switch (shape->kind) {
-      case MP_SHAPE_SPECIAL:
-      case MP_SHAPE_ENUM: return mp_literal_of_text(shape->objects, text);
-      case MP_SHAPE_INTEGER: return mp_number(mp_loader_options(l), integer_of(shape, text));
-      case MP_SHAPE_FLOAT: return mp_number(mp_loader_options(l), text_float(shape, text));
-      case MP_SHAPE_ANY_OF:
-        for (i = 0; i < shape->count && found == Qundef; i++) found = mp_from_text(l, shape->parts[i], text);
-        return found;
-      default: return Qundef;
-    }
 }
