@@ -52,7 +52,6 @@ void Init_manypack_path(void);
 void Init_manypack_changes(void);
 void Init_manypack_splice(void);
 void Init_manypack_record_error(void);
-void Init_manypack_rules(void);
 void Init_manypack_load_scalar(void);
 void Init_manypack_instance(void);
 void Init_manypack_lazy_record(void);
@@ -83,7 +82,6 @@ rb_manypack_init_records(VALUE self)
     rb_ext_ractor_safe(true);
 
     Init_manypack_record_error();
-    Init_manypack_rules();
     Init_manypack_load_scalar();
     Init_manypack_instance();
     Init_manypack_lazy_record();

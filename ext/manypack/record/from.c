@@ -360,7 +360,6 @@ from_map(mp_loader *l, const mp_shape *shape, VALUE hash)
     mp_loader_open(l, &walk.place, l->d.at);
     l->tag_keys = NULL; /* the tag key of a union is a key like any other in a map of type {K => V} */
     rb_hash_foreach(hash, take_pair, (VALUE)&walk);
-    l->place = &walk.place;
     mp_loader_close(l, &walk.place);
     check_unchanged(l, "Hash", n, RHASH_SIZE(hash));
     map = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
@@ -527,7 +526,6 @@ from_record(mp_loader *l, const mp_shape *shape, VALUE object)
     check_unchanged(l, array ? "Array" : "Hash", n, array ? (size_t)RARRAY_LEN(object) : RHASH_SIZE(object));
     l->given = object;
     instance = mp_record_made(l, &walk);
-    l->place = &walk.place;
     mp_record_close(l, &walk);
     RB_GC_GUARD(object);
     return instance;

@@ -3,7 +3,7 @@
 
 #include "unpack/decoder.h"
 
-static ID id_new, id_initialize, id_constructor, id_make;
+static ID id_new, id_initialize;
 
 /* --- how they are made ------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ instance_key(const mp_record *record)
 static VALUE
 find_constructor(const mp_record *record, VALUE new_arity, VALUE initialize_arity)
 {
-    VALUE found = rb_funcall(record->object, id_constructor, 0), all = constructors();
+    VALUE found = rb_funcall(record->object, rb_intern("constructor"), 0), all = constructors();
     mp_build build = mp_build_of(rb_ary_entry(found, BUILD));
 
     found = rb_ary_new_from_args(4, INT2FIX(build), rb_ary_entry(found, OPTIONAL), new_arity, initialize_arity);
@@ -137,7 +137,9 @@ call_new_with_keywords(const mp_record *record, const VALUE *values)
     uint32_t i = 0;
 
     while (i < record->count && values[i] != Qundef) i++;
-    if (i == record->count && RTEST(record->maker)) return rb_funcallv(record->maker, id_make, (int)i, values);
+    if (i == record->count && RTEST(record->maker)) {
+        return rb_funcallv(record->maker, rb_intern("make"), (int)i, values);
+    }
     keywords = rb_hash_new();
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef) rb_hash_aset(keywords, record->fields[i].name, values[i]);
@@ -162,6 +164,4 @@ Init_manypack_instance(void)
 {
     id_new = rb_intern("new");
     id_initialize = rb_intern("initialize");
-    id_constructor = rb_intern("constructor");
-    id_make = rb_intern("make");
 }

@@ -41,7 +41,6 @@ load_all(const mp_lazy_record *lazy)
     }
     l.field = MP_FIELD_NONE;
     object = mp_record_made(&l, &walk);
-    l.place = &walk.place;
     mp_record_close(&l, &walk);
     mp_loader_end(&l);
     return object;
@@ -112,7 +111,6 @@ called_default(const mp_lazy_record *lazy, uint32_t i)
     l.place = walk.place.up;
     mp_record_defaults(&l, &walk);
     object = mp_record_values(&l, &walk)[i];
-    l.place = &walk.place;
     mp_record_close(&l, &walk);
     mp_loader_end(&l);
     return object;

@@ -231,9 +231,37 @@ load_rest_pair(mp_loader *l, mp_record_walk *walk)
     l->field = MP_FIELD_NONE;
 }
 
-/* Loads the values of a map, each into the slot of its field. */
+/* Checks a value that a later value of the same key replaces, as eager loading does. */
 static void
-load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
+check_replaced(mp_loader *l, mp_record_walk *walk, uint32_t field)
+{
+    const uint8_t *at = l->d.at;
+    uint64_t others = l->d.others;
+
+    l->d.at = l->d.start + FIX2LONG(mp_record_values(l, walk)[field]);
+    l->field = field;
+    walk->place.key = walk->record->fields[field].key;
+    load_value(l, walk->record->fields[field].shape);
+    l->field = MP_FIELD_NONE;
+    mp_loader_back(l, at, others);
+}
+
+/* Skips a value, and returns its offset as a Fixnum. */
+static VALUE
+skip_value(mp_loader *l)
+{
+    VALUE offset = LONG2FIX((long)(l->d.at - l->d.start));
+
+    mp_loader_skip(l);
+    return offset;
+}
+
+/*
+ * Loads the values of a map, each into the slot of its field; if lazy, only their offsets. In each call, lazy is a
+ * constant.
+ */
+MP_INLINE void
+load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n, bool lazy)
 {
     for (; n; n--) {
         const uint8_t *key_at = l->d.at;
@@ -244,11 +272,14 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
             if (mp_record_unknown_pair(l, walk, key_at)) load_rest_pair(l, walk);
             continue;
         }
-        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef) && mp_record_skip_second(l, walk)) continue;
+        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) {
+            if (mp_record_skip_second(l, walk)) continue;
+            if (lazy) check_replaced(l, walk, key->field);
+        }
         field = &walk->record->fields[key->field];
         l->field = key->field;
         walk->place.key = field->key;
-        mp_record_set(l, walk, key->field, load_value(l, field->shape));
+        mp_record_set(l, walk, key->field, lazy ? skip_value(l) : load_value(l, field->shape));
         l->field = MP_FIELD_NONE;
     }
 }
@@ -278,45 +309,20 @@ load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
     l->field = MP_FIELD_NONE;
 }
 
-/* Checks a value that a later value of the same key replaces, as eager loading does. */
-static void
-check_replaced(mp_loader *l, mp_record_walk *walk, uint32_t field)
-{
-    const uint8_t *at = l->d.at;
-    uint64_t others = l->d.others;
-
-    l->d.at = l->d.start + FIX2LONG(mp_record_values(l, walk)[field]);
-    l->field = field;
-    walk->place.key = walk->record->fields[field].key;
-    load_value(l, walk->record->fields[field].shape);
-    l->field = MP_FIELD_NONE;
-    mp_loader_back(l, at, others);
-}
-
 static VALUE
 load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
+    bool lazy = shape->record->form == MP_FORM_LAZY && !l->eager;
     uint32_t n = mp_row_count(l->d.at, row);
     mp_record_walk walk;
     VALUE object;
 
     mp_record_open(l, &walk, shape->record);
     l->d.at += row.head;
-    switch (shape->record->form) {
-      case MP_FORM_MAP: load_pairs(l, &walk, n); break;
-      case MP_FORM_ARRAY: load_elements(l, &walk, n); break;
-      case MP_FORM_LAZY:
-        if (l->eager) load_pairs(l, &walk, n);
-        else mp_record_skip_pairs(l, &walk, n, check_replaced);
-        break;
-    }
-    if (shape->record->form == MP_FORM_LAZY && !l->eager) {
-        l->place = walk.place.up;
-        object = mp_record_made_lazy(l, &walk);
-    } else {
-        object = mp_record_made(l, &walk);
-    }
-    l->place = &walk.place;
+    if (shape->record->form == MP_FORM_ARRAY) load_elements(l, &walk, n);
+    else if (lazy) load_pairs(l, &walk, n, true);
+    else load_pairs(l, &walk, n, false);
+    object = lazy ? mp_record_made_lazy(l, &walk) : mp_record_made(l, &walk);
     mp_record_close(l, &walk);
     return object;
 }

@@ -8,7 +8,6 @@
 #include "view/view.h"
 
 static VALUE mTexts;
-static ID id_load_base64, id_load_time;
 
 VALUE
 mp_load_string(mp_loader *l, mp_wire_row row)
@@ -241,7 +240,7 @@ mp_load_said(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     while (shape->kind == MP_SHAPE_ANY_OF && !shape->parts[i]->takes_text) i++;
     if (shape->kind == MP_SHAPE_ANY_OF) shape = shape->parts[i];
     text = rb_enc_str_new((const char *)mp_loader_payload(l, row, n), n, mp_utf8);
-    object = rb_funcall(mTexts, shape->kind == MP_SHAPE_BYTES ? id_load_base64 : id_load_time, 1, text);
+    object = rb_funcall(mTexts, rb_intern(shape->kind == MP_SHAPE_BYTES ? "load_base64" : "load_time"), 1, text);
     if (!NIL_P(object)) return mp_seal_foreign(mp_loader_options(l), object);
     l->d.at = at;
     return Qundef;
@@ -264,8 +263,6 @@ void
 Init_manypack_load_scalar(void)
 {
     mTexts = mp_const("Manypack::Type::Texts");
-    id_load_base64 = rb_intern("load_base64");
-    id_load_time = rb_intern("load_time");
 }
 
 VALUE

@@ -12,8 +12,6 @@
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
 static VALUE eRecordError, mExcerpt;
-static ID id_path, id_longer_path, id_record, id_member, id_errors, id_of, id_line, id_column, id_code, id_expected;
-static ID id_got, id_reason;
 
 /*
  * Describes what is wrong, for programs that show or translate it. The words are UTF-8 Strings for the sender of the
@@ -267,8 +265,8 @@ set_record_path(VALUE error, const mp_loader *l, const mp_place *place)
 {
     VALUE path = mp_error_path(place), longer = mp_error_path_longer(place);
 
-    rb_ivar_set(error, id_path, whole_path(l, path));
-    if (RSTRING_LEN(path) != RSTRING_LEN(longer)) rb_ivar_set(error, id_longer_path, whole_path(l, longer));
+    rb_ivar_set(error, rb_intern("@path"), whole_path(l, path));
+    if (RSTRING_LEN(path) != RSTRING_LEN(longer)) rb_ivar_set(error, rb_intern("@longer_path"), whole_path(l, longer));
 }
 
 /* Says where in the text an object is. Leaves out the class, which the sender of the text does not know. */
@@ -286,8 +284,8 @@ error_in_json(const mp_loader *l, VALUE what, const uint8_t *at)
     mp_json_append_whole(what, &l->json->origin);
     error = mp_error_at(eRecordError, what, place.offset);
     if (!known) return error;
-    rb_ivar_set(error, id_line, SIZET2NUM(place.line + 1));
-    rb_ivar_set(error, id_column, SIZET2NUM(place.column + 1));
+    rb_ivar_set(error, rb_intern("@line"), SIZET2NUM(place.line + 1));
+    rb_ivar_set(error, rb_intern("@column"), SIZET2NUM(place.column + 1));
     return error;
 }
 
@@ -313,12 +311,12 @@ error_in_given(const mp_loader *l, VALUE what, uint32_t field)
 static void
 set_fault(VALUE error, const record_fault *fault, VALUE record, VALUE member)
 {
-    if (!NIL_P(record)) rb_ivar_set(error, id_record, record);
-    if (!NIL_P(member)) rb_ivar_set(error, id_member, member);
-    rb_ivar_set(error, id_code, ID2SYM(rb_intern(fault->code)));
-    if (fault->expected) rb_ivar_set(error, id_expected, fault->expected);
-    if (fault->got) rb_ivar_set(error, id_got, fault->got);
-    if (fault->reason) rb_ivar_set(error, id_reason, fault->reason);
+    if (!NIL_P(record)) rb_ivar_set(error, rb_intern("@record"), record);
+    if (!NIL_P(member)) rb_ivar_set(error, rb_intern("@member"), member);
+    rb_ivar_set(error, rb_intern("@code"), ID2SYM(rb_intern(fault->code)));
+    if (fault->expected) rb_ivar_set(error, rb_intern("@expected"), fault->expected);
+    if (fault->got) rb_ivar_set(error, rb_intern("@got"), fault->got);
+    if (fault->reason) rb_ivar_set(error, rb_intern("@reason"), fault->reason);
 }
 
 /* For a missing member, the message names the place of the map or array at `at`; the path is that of the member. */
@@ -338,7 +336,7 @@ error_new(mp_loader *l, const record_fault *fault, VALUE what, uint32_t field, c
 static size_t
 path_bytes(VALUE error)
 {
-    VALUE path = rb_attr_get(error, id_path), longer = rb_attr_get(error, id_longer_path);
+    VALUE path = rb_attr_get(error, rb_intern("@path")), longer = rb_attr_get(error, rb_intern("@longer_path"));
 
     return (size_t)(RSTRING_LEN(path) + RSTRING_LEN(NIL_P(longer) ? path : longer));
 }
@@ -527,8 +525,9 @@ exception_message(VALUE error)
 static VALUE
 explain(record_fault *fault, VALUE error)
 {
-    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(exception_message(error))); /* shortens a long quote */
+    VALUE text = utf8_text(exception_message(error));
 
+    text = rb_funcall(mExcerpt, rb_intern("of"), 1, text); /* shortens a long quote */
     if (RTEST(rb_obj_is_kind_of(error, rb_eArgError))) fault->reason = joined(utf8_words("is not valid"), ": ", text);
     return text;
 }
@@ -563,7 +562,7 @@ mp_record_unconverted(const mp_rule *via, VALUE error, const mp_place *place, bo
     joined(text, ", at ", mp_error_path_shown(path));
     if (!NIL_P(via->record)) append_blamed(text, rb_funcall(via->record, rb_intern("klass"), 0), via->member);
     made = mp_error_at(eRecordError, text, 0);
-    rb_ivar_set(made, id_path, path);
+    rb_ivar_set(made, rb_intern("@path"), path);
     set_fault(made, &fault, via->record, via->member);
     mp_raise_pack_error(with_cause(made, error), text, path, of_gem);
 }
@@ -608,7 +607,7 @@ mp_record_raise_kept(mp_loader *l)
     if (n > ERRORS_SHOWN) rb_str_cat_cstr(message, "; ...");
     first = mp_error_at(eRecordError, message, NUM2SIZET(rb_funcall(first, rb_intern("offset"), 0)));
     mp_error_copy_record(rb_ary_entry(l->errors, 0), first);
-    rb_ivar_set(first, id_errors, l->errors);
+    rb_ivar_set(first, rb_intern("@errors"), l->errors);
     rb_exc_raise(first);
 }
 
@@ -617,16 +616,4 @@ Init_manypack_record_error(void)
 {
     eRecordError = mp_const("Manypack::RecordError");
     mExcerpt = mp_const("Manypack::Excerpt");
-    id_path = rb_intern("@path");
-    id_longer_path = rb_intern("@longer_path");
-    id_record = rb_intern("@record");
-    id_member = rb_intern("@member");
-    id_errors = rb_intern("@errors");
-    id_line = rb_intern("@line");
-    id_column = rb_intern("@column");
-    id_of = rb_intern("of");
-    id_code = rb_intern("@code");
-    id_expected = rb_intern("@expected");
-    id_got = rb_intern("@got");
-    id_reason = rb_intern("@reason");
 }

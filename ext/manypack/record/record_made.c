@@ -227,6 +227,7 @@ mp_record_made_lazy(mp_loader *l, const mp_record_walk *walk)
     mp_lazy_record part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
                            .start = (uint32_t)(walk->at - l->d.start), .end = (uint32_t)end};
 
+    l->place = walk->place.up;
     if (MP_UNLIKELY(walk->missing)) check_missing(l, walk);
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
     if (end > UINT32_MAX) rb_raise(rb_eRangeError, "a lazy Record must be in the first 4 GiB of its message");

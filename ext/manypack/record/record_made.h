@@ -7,7 +7,7 @@
 /* Makes the object of a Record from its values. Leaves the Record open. nil if errors in it were kept. */
 VALUE mp_record_made(mp_loader *l, mp_record_walk *walk);
 
-/* Makes the LazyRecord after mp_record_skip_pairs; nil if errors of it were kept. */
+/* Makes the LazyRecord, with offsets as values. Leaves the Record open. nil if errors in it were kept. */
 VALUE mp_record_made_lazy(mp_loader *l, const mp_record_walk *walk);
 
 /* Gives missing fields their defaults. Reports fields without a default before any user code runs. */

@@ -87,6 +87,7 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     const mp_record *record = walk->record;
     const uint8_t *value_at = l->d.at;
     VALUE key;
+    bool tag;
 
     if (record->unknown == MP_UNKNOWN_SKIP ||
         (record->unknown == MP_UNKNOWN_INTO && mp_record_dump_only_key(l, walk, key_at))) {
@@ -96,8 +97,9 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     l->d.at = key_at;
     key = load_unknown_key(l, walk);
     walk->place.key = key;
-    if (mp_record_tag_key_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
-        if (!mp_record_tag_key_p(walk, key)) mp_record_unknown_key(l, key_at);
+    tag = mp_record_tag_key_p(walk, key);
+    if (tag || record->unknown == MP_UNKNOWN_RAISE) {
+        if (!tag) mp_record_unknown_key(l, key_at);
         l->d.at = value_at;
         mp_loader_skip(l);
         return false;
@@ -121,27 +123,4 @@ mp_record_skip_second(mp_loader *l, const mp_record_walk *walk)
     if (options->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
     if (options->first_key) mp_loader_skip(l);
     return options->first_key;
-}
-
-/* --- lazily ----------------------------------------------------------------------------------------- */
-
-void
-mp_record_skip_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n,
-                     void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field))
-{
-    for (; n; n--) {
-        const uint8_t *key_at = l->d.at;
-        const mp_field_key *key = mp_record_next_key(l, walk);
-
-        if (MP_UNLIKELY(!key)) {
-            mp_record_unknown_pair(l, walk, key_at);
-            continue;
-        }
-        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) {
-            if (mp_record_skip_second(l, walk)) continue;
-            replaced(l, walk, key->field);
-        }
-        mp_record_set(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));
-        mp_loader_skip(l);
-    }
 }

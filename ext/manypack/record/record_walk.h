@@ -105,11 +105,4 @@ bool mp_record_skip_second(mp_loader *l, const mp_record_walk *walk);
 /* True for the tag key of a union that chose the Record, or that objects of its class have everywhere. */
 bool mp_record_tag_key_p(const mp_record_walk *walk, VALUE key);
 
-/*
- * Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. Calls `replaced` when a field's key is
- * repeated, before its first offset is overwritten.
- */
-void mp_record_skip_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n,
-                          void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field));
-
 #endif

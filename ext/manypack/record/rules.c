@@ -5,8 +5,6 @@
 
 #include <ruby/re.h>
 
-static ID id_call, id_size, id_cover, id_match;
-
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 static mp_rule_kind
@@ -151,7 +149,7 @@ search_p(const mp_rule *rule, VALUE text)
     start = (const OnigUChar *)RSTRING_PTR(kept);
     end = start + RSTRING_LEN(kept);
     found = onig_search(RREGEXP_PTR(rule->object), start, end, start, end, NULL, ONIG_OPTION_NONE);
-    if (MP_UNLIKELY(found < ONIG_MISMATCH)) found = RTEST(rb_funcall(rule->object, id_match, 1, kept)) ? 0 : -1;
+    if (MP_UNLIKELY(found < ONIG_MISMATCH)) return RTEST(rb_funcall(rule->object, rb_intern("match?"), 1, kept));
     RB_GC_GUARD(kept);
     return found >= 0;
 }
@@ -229,13 +227,13 @@ call_rule(VALUE arg)
 
     switch (rule->kind) {
       case MP_RULE_PATTERN: call->kept = search_p(rule, rule_text(value)); break;
-      case MP_RULE_LENGTH: call->kept = size_p(rule, rb_funcall(value, id_size, 0)); break;
+      case MP_RULE_LENGTH: call->kept = size_p(rule, rb_funcall(value, rb_intern("size"), 0)); break;
       case MP_RULE_UNIQUE: call->kept = RB_TYPE_P(value, T_ARRAY) && unique_p(value); break;
-      case MP_RULE_RANGE: call->kept = RTEST(rb_funcall(rule->object, id_cover, 1, value)); break;
+      case MP_RULE_RANGE: call->kept = RTEST(rb_funcall(rule->object, rb_intern("cover?"), 1, value)); break;
       case MP_RULE_MULTIPLE:
-      case MP_RULE_CHECK: call->kept = RTEST(rb_funcall(rule->object, id_call, 1, value)); break;
+      case MP_RULE_CHECK: call->kept = RTEST(rb_funcall(rule->object, rb_intern("call"), 1, value)); break;
       default:
-        call->value = rb_funcall(rule->object, id_call, 1, value);
+        call->value = rb_funcall(rule->object, rb_intern("call"), 1, value);
         call->kept = RTEST(rb_obj_is_kind_of(call->value, rule->klass));
     }
     return Qnil;
@@ -304,13 +302,4 @@ mp_rules_apply(const mp_rules *rules, VALUE *value, VALUE *error)
     }
     *value = call.value;
     return NULL;
-}
-
-void
-Init_manypack_rules(void)
-{
-    id_call = rb_intern("call");
-    id_size = rb_intern("size");
-    id_cover = rb_intern("cover?");
-    id_match = rb_intern("match?");
 }

@@ -22,7 +22,6 @@ typedef struct {
     bool collects; /* all errors of a message are reported */
 } compiled_type;
 
-static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
 static VALUE mDumping; /* of attached.rb; set once, while Record is loaded */
 
 static void
@@ -126,7 +125,7 @@ renewed(VALUE self, VALUE base)
     VALUE types = renewed_types(base), type = rb_hash_lookup(types, self);
 
     if (!NIL_P(type)) return type;
-    type = rb_funcall(self, id_renewed, 0);
+    type = rb_funcall(self, rb_intern("renewed"), 0);
     copy_collects(self, type);
     rb_hash_aset(types, self, type);
     return type;
@@ -152,7 +151,7 @@ up_to_date(VALUE *self)
 static MP_NOINLINE void
 check_names(VALUE self, const compiled_type *type)
 {
-    rb_funcall(self, id_check_names, 0);
+    rb_funcall(self, rb_intern("check_names"), 0);
     ((compiled_type *)type)->shapes.named = false;
 }
 
@@ -208,7 +207,7 @@ with_codec(VALUE self, const mp_codec *codec, VALUE called)
         type = RARRAY_AREF(own, i);
         if (same_codec_p(type_get(type)->codec, codec, called)) return type;
     }
-    type = rb_funcall(self, id_laid_over, 1, mp_codec_made_of(codec, called));
+    type = rb_funcall(self, rb_intern("laid_over"), 1, mp_codec_made_of(codec, called));
     copy_collects(self, type);
     if (RARRAY_LEN(own) >= FRONTS_MAX) rb_ary_shift(own);
     rb_ary_push(own, type);
@@ -593,10 +592,10 @@ attached_type(VALUE object)
 {
     VALUE method;
 
-    if (!rb_method_boundp(CLASS_OF(object), id_to_msgpack, 0)) return Qfalse;
-    method = rb_obj_method(object, ID2SYM(id_to_msgpack));
-    if (rb_funcall(method, id_owner, 0) != mDumping) return Qfalse;
-    return rb_funcall(object, id_attached_record, 0);
+    if (!rb_method_boundp(CLASS_OF(object), rb_intern("to_msgpack"), 0)) return Qfalse;
+    method = rb_obj_method(object, ID2SYM(rb_intern("to_msgpack")));
+    if (rb_funcall(method, rb_intern("owner"), 0) != mDumping) return Qfalse;
+    return rb_funcall(object, rb_intern("__manypack_record__"), 0);
 }
 
 static VALUE
@@ -637,12 +636,6 @@ Init_manypack_type(void)
     cType = rb_define_class_under(mManypack, "Type", rb_cObject);
     rb_define_alloc_func(cType, type_alloc);
     rb_undef_method(cType, "initialize_copy");
-    id_renewed = rb_intern("renewed");
-    id_laid_over = rb_intern("laid_over");
-    id_check_names = rb_intern("check_names");
-    id_to_msgpack = rb_intern("to_msgpack");
-    id_owner = rb_intern("owner");
-    id_attached_record = rb_intern("__manypack_record__");
     rb_define_private_method(cType, "compile", rb_type_compile, 4);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_protected_method(cType, "read_json", rb_type_read_json, 4);
