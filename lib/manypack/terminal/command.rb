@@ -4,6 +4,9 @@
 module Manypack
   module Terminal
     class Command
+      # The arguments of most commands, as the help shows them.
+      ARGUMENTS = "[FILE]..."
+
       # Parses the arguments, works on the files, and returns the exit code.
       def run(arguments)
         @status = FINE
@@ -66,6 +69,19 @@ module Manypack
         parser.on("--first-key", "Of equal keys find the first, and read no further: faster") { @first_key = true }
       end
 
+      # Adds the option of every command that selects messages by a condition.
+      def where_option(parser, what)
+        parser.on("-w", "--where CONDITION", "#{what} messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
+          select_by(Selection.where(text, looks))
+        end
+      end
+
+      def select_by(selection)
+        raise ArgumentError, "takes one of --where and --path" if @selection
+
+        @selection = selection
+      end
+
       def look_for_first_keys
         search # calls looks, if nothing has called it yet
         raise ArgumentError, "--first-key is for paths and conditions" unless @looks
@@ -85,9 +101,7 @@ module Manypack
       end
 
       # Returns true for a command that writes MessagePack.
-      def writes_messages?
-        false
-      end
+      def writes_messages? = false
 
       # Raises UsageError if packed bytes would go to a terminal, which might obey some of them.
       def refuse_terminal
@@ -97,9 +111,7 @@ module Manypack
       end
 
       # Returns false for a command that reads text.
-      def reads_messages?
-        true
-      end
+      def reads_messages? = true
 
       # The options of Input for reading messages.
       def reading
@@ -122,12 +134,9 @@ module Manypack
         Output.stdout
       end
 
-      # Commands that search override this to return what they search for: any object, which may have a path.
-      def search; end
-
-      def found?
-        output.written?
-      end
+      # Returns what the command searches for: any object, which may have a path; nil for a command that does not search.
+      def search = @selection
+      def found? = output.written?
 
       def found_nothing
         @status = NOTHING
@@ -165,9 +174,7 @@ module Manypack
       end
 
       # Returns false for a command that writes nothing before it has read a file.
-      def streams?
-        true
-      end
+      def streams? = true
 
       # The error may be about another file, such as one that is written: "File exists @ rb_sysopen - part-1.msgpack".
       def failure(path, error)

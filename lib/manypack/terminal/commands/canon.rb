@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Canon < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = "Writes each message in its canonical form, which is the same for all equal messages."
       EXAMPLES = <<~TEXT
         manypack canon message.msgpack | sha256sum
@@ -13,17 +12,13 @@ module Manypack
 
       private
 
-      def writes_messages?
-        !@check
-      end
+      def writes_messages? = !@check
 
       def options(parser)
         parser.on("-c", "--check", "Write nothing; report the messages that are not canonical") { @check = true }
       end
 
-      def streams?
-        !@check
-      end
+      def streams? = !@check
 
       def work
         each_input do |input|

@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Cat < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Shows messages, one after the other. Values that JSON and YAML cannot express are written in a form that
         `manypack pack` reads back: {"$bin": BASE64}, {"$ext": [TYPE, BASE64]}, {"$timestamp": RFC 3339},
@@ -24,9 +23,7 @@ module Manypack
 
       private
 
-      def writes_messages?
-        @format == "msgpack"
-      end
+      def writes_messages? = @format == "msgpack"
 
       def options(parser)
         @forms = {}
@@ -54,9 +51,7 @@ module Manypack
         %w[ruby msgpack].include?(@format)
       end
 
-      def search
-        @found
-      end
+      def search = @found
 
       def work
         @printer = Printer.new(@format || "json", **@forms)

@@ -13,9 +13,7 @@ module Manypack
 
       private
 
-      def reads_messages?
-        false
-      end
+      def reads_messages? = false
 
       def check(paths)
         raise ArgumentError, "which shell, bash or zsh?" unless [%w[bash], %w[zsh]].include?(paths)

@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Concat < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Writes the messages of several files one after the other. From a broken file it takes the whole messages before
         the fault.
@@ -16,9 +15,7 @@ module Manypack
 
       private
 
-      def writes_messages?
-        true
-      end
+      def writes_messages? = true
 
       def work
         each_input { |input| input.each_read { |messages| output.write(messages.to_s) } }

@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Count < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Counts messages without building them. For several files it shows each count, and the total. In a condition, as
         JSONPath has it, @ is the message. As grep -c does, count --where exits with 1 if it counts none.
@@ -18,23 +17,13 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-w", "--where CONDITION", "Count messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
-          @selection = Selection.where(text, looks)
-        end
+        where_option(parser, "Count")
         looks_option(parser)
       end
 
-      def search
-        @selection
-      end
+      def found? = @total.positive?
 
-      def found?
-        @total.positive?
-      end
-
-      def streams?
-        false
-      end
+      def streams? = false
 
       def work
         @total = 0

@@ -16,13 +16,9 @@ module Manypack
 
       private
 
-      def reads_messages?
-        false
-      end
+      def reads_messages? = false
 
-      def writes_messages?
-        true
-      end
+      def writes_messages? = true
 
       def check(paths)
         raise ArgumentError, "takes no file; -r LIB loads the program" unless paths.empty?

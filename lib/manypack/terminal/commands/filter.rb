@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Filter < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Runs Ruby code on each message. If the code returns true, the message is written as it is; nil and false leave
         it out; any other object is written in its place. In the code, _1 or it is the message. With --where or --path
@@ -20,16 +19,12 @@ module Manypack
 
       private
 
-      def writes_messages?
-        true
-      end
+      def writes_messages? = true
 
       def options(parser)
         parser.on("-e", "--execute RUBY", "Code that returns true, false, or an object") { |code| @code = code }
         parser.number("-j", "--jobs N", "Work on N cores (default: 1)", least: 1) { |n| @jobs = n }
-        parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
-          select_by(Selection.where(text, looks))
-        end
+        where_option(parser, "Select")
         parser.on("-p", "--path PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
           select_by(Selection.new(text, looks))
         end
@@ -41,15 +36,7 @@ module Manypack
         raise ArgumentError, "--jobs works with -e, but not with --where and --path" if @jobs && @selection
       end
 
-      def select_by(selection)
-        raise ArgumentError, "takes one of --where and --path" if @selection
-
-        @selection = selection
-      end
-
-      def search
-        @selection || @code
-      end
+      def search = @selection || @code
 
       def work
         @block = block_of(@code) if @code

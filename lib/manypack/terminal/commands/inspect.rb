@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Inspect < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Shows the offset, head byte, type, size and value of each object. Of broken input it shows everything before the
         fault.

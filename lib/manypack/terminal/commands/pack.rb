@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Pack < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Packs each JSON or YAML document, or each row of a CSV file with a header, as a message. JSON documents follow
         each other on lines or not. The name of a file says its format; standard input is JSON. It reads back what
@@ -21,13 +20,9 @@ module Manypack
 
       private
 
-      def writes_messages?
-        true
-      end
+      def writes_messages? = true
 
-      def reads_messages?
-        false
-      end
+      def reads_messages? = false
 
       def options(parser)
         parser.on("-f", "--from FORMAT", FORMATS, "Read json, jsonl (a text on each line), yaml or csv") do |format|

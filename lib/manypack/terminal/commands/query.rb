@@ -25,9 +25,7 @@ module Manypack
 
       private
 
-      def writes_messages?
-        @format == "msgpack"
-      end
+      def writes_messages? = @format == "msgpack"
 
       def options(parser)
         parser.on("-t", "--to FORMAT", FORMATS, "Write #{FORMATS.join(", ")}") { |to| @format = to }
@@ -65,9 +63,7 @@ module Manypack
         argument.match?(/\w\.(?:msgpack|mpk)(?:\.gz|\.zst)?\z/) || (!argument.start_with?("$") && File.file?(argument))
       end
 
-      def search
-        @search ||= Found.new(@path, looks)
-      end
+      def search = @search ||= Found.new(@path, looks)
 
       def work
         @columns = Rows.columns(@path, @header) if rows? && !@with_path

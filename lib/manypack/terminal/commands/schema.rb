@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Schema < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Infers the shape of all messages and writes it as a definition of Manypack::Record, with a Struct for each map
         that looks like an object. The names of inner Structs begin with the name of the message's Struct.
@@ -23,9 +22,7 @@ module Manypack
         parser.number("-n", "--lines N", "Look at the first N messages of each file", least: 1) { |n| @most = n }
       end
 
-      def streams?
-        false
-      end
+      def streams? = false
 
       def work
         definition = Definition.new(@root || "Message")

@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Slice < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Writes the messages of each file that all options select, unchanged. In a condition, as JSONPath has it, @ is
         the message. As grep does, slice --where exits with 1 if it writes nothing.
@@ -17,22 +16,14 @@ module Manypack
 
       private
 
-      def writes_messages?
-        true
-      end
+      def writes_messages? = true
 
       def options(parser)
         parser.number("-s", "--skip N", "Skip the first N messages") { |n| @skip = n }
         parser.number("-n", "--lines N", "Write at most N messages") { |n| @most = n }
         parser.number("-b", "--max-bytes N", "Write at most N bytes of whole messages") { |n| @most_bytes = n }
-        parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
-          @selection = Selection.where(text, looks)
-        end
+        where_option(parser, "Select")
         looks_option(parser)
-      end
-
-      def search
-        @selection
       end
 
       def work

@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Split < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by; a long
         value is cut and ends with a digest of it. Messages without the value go to PREFIX~missing.msgpack; a condition,

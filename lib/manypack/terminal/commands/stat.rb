@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Stat < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Shows for each file how often each type occurs, how many bytes each path has, keys included, and how deep and
         large messages are. An index is shown as *, and so are a key of more than 256 bytes and all paths after the
@@ -24,9 +23,7 @@ module Manypack
         parser.number("--paths N", "Show the N paths with the most bytes (default: 20)") { |n| @shown = n }
       end
 
-      def streams?
-        false
-      end
+      def streams? = false
 
       TALLY = Manypack.const_get(:Tally)
       private_constant :TALLY

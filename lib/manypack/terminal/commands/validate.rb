@@ -4,7 +4,6 @@
 module Manypack
   module Terminal
     class Validate < Command
-      ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Checks that files are whole messages: heads, lengths and nesting. With --untrusted it also checks UTF-8,
         timestamps, duplicate keys and the limits of Manypack.unpack(bytes, untrusted: true).
@@ -47,9 +46,7 @@ module Manypack
         raise ArgumentError, e.message
       end
 
-      def streams?
-        false
-      end
+      def streams? = false
 
       def work
         limits = @keep_going ? Input::PLAIN : codec # with the limits of codec, a message above one would end the input
