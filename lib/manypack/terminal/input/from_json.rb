@@ -14,7 +14,8 @@ module Manypack
       WORDS = {"null" => nil, "true" => true, "false" => false, "NaN" => Float::NAN, "Infinity" => Float::INFINITY,
                "-Infinity" => -Float::INFINITY}.freeze
 
-      TIME = /\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))\z/
+      # A time as cat writes it has capitals, and no year 0.
+      TIME = /\A(?!0000)[-\d:.+TZ]+\z/
 
       # The Integers that MessagePack has.
       INTEGERS = (-(2**63)...2**64).freeze
@@ -104,7 +105,7 @@ module Manypack
         in ["$hex", /\A(\h\h)*\z/] then [[value].pack("H*")]
         in ["$str", String] then bytes(value)&.map { |text| text.force_encoding(Encoding::UTF_8) }
         in ["$float", "NaN" | "Infinity" | "-Infinity"] then [WORDS.fetch(value)]
-        in ["$timestamp", TIME] then moment(TIME.match(value).captures)&.then { |moment| [time(*moment)] }
+        in ["$timestamp", TIME] then moment(value)
         in ["$ext", [Integer => type, String => body]] if type.between?(-128, 127)
           bytes(body)&.map { |text| ExtensionValue.new(type, text) }
         else nil
@@ -136,29 +137,10 @@ module Manypack
         nil
       end
 
-      # Returns seconds and nanoseconds, or nil if there is no such day or hour.
-      def moment(parts)
-        *date, fraction, sign, hours, minutes = parts
-        date = date.map(&:to_i)
-        day = day(*date.first(3))
-        second = seconds(*date[3..])
-        ahead = seconds(hours.to_i, minutes.to_i, 0)
-        return unless day && second && ahead
-
-        [day + second - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
-      end
-
-      # Returns nil if there is no such time of a day.
-      def seconds(hour, minute, second)
-        (hour * 60 + minute) * 60 + second if hour < 24 && minute < 60 && second < 60
-      end
-
-      # Returns the seconds at which a day starts, or nil if there is no such day.
-      def day(year, month, day)
-        return unless year.positive? && month.between?(1, 12) && day.between?(1, 31)
-
-        time = ::Time.utc(year, month, day)
-        time.to_i if time.day == day # otherwise it is in the next month
+      # Returns nil if there is no such day or hour.
+      def moment(text)
+        time = Type.const_get(:Texts).load_time(text)
+        [time(time.to_i, time.nsec)] if time
       end
 
       def time(sec, nsec)
