@@ -35,7 +35,7 @@ module Manypack
       end
 
       def read_time_with_zone(unpacker)
-        seconds, nanoseconds, = Array.new(3) { integer(unpacker.read, "TimeWithZone") }
+        seconds, nanoseconds, = CommonTypes.read_integers(unpacker, 3, "TimeWithZone")
         zone(unpacker.read).at(seconds, nanoseconds, :nanosecond)
       end
 
@@ -92,12 +92,6 @@ module Manypack
 
       def handlers(name, **options)
         { packer: method(:"write_#{name}"), unpacker: method(:"read_#{name}"), **options }
-      end
-
-      def integer(value, class_name)
-        return value if value.is_a?(Integer)
-
-        raise MalformedFormatError, "not the body of a #{class_name}: #{value.class} instead of Integer"
       end
 
       def zone(name)

@@ -50,6 +50,11 @@ module Manypack
       # Commands override this to refuse paths and options.
       def check(paths); end
 
+      def check_two(paths, order = nil)
+        raise ArgumentError, "needs two files#{order}" unless paths.size == 2
+        raise ArgumentError, "only one of the files can be standard input" if paths == %w[- -]
+      end
+
       def name
         self.class.name[/\w+\z/].downcase
       end

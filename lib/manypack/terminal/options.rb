@@ -9,11 +9,18 @@ module Manypack
       # Options that may be given again.
       MANY = ["--require", "--help", "--version"].freeze
 
+      def initialize(...)
+        @choices = {} # by option, the words that it takes; nil for an option with another kind of argument
+        @short_names = {} # the option of each letter
+        @given = []
+        super
+      end
+
       def on(*definition, &block)
         name = definition.grep(/\A--/).first[/\A--[\w-]+/]
-        choices[name] = definition.grep(Array).first
+        @choices[name] = definition.grep(Array).first
         letter = definition.grep(/\A-\w/).first
-        short_names[letter[1]] = name if letter
+        @short_names[letter[1]] = name if letter
         super(*definition) do |value|
           once(name) unless MANY.include?(name)
           block.call(value)
@@ -49,7 +56,7 @@ module Manypack
       end
 
       def hint_of(error, typed, argument)
-        hint = Hint.new(choices.compact, choices.keys)
+        hint = Hint.new(@choices.compact, @choices.keys)
         case error
         when AmbiguousOption then ""
         when InvalidOption then hint.for_option(typed)
@@ -60,24 +67,13 @@ module Manypack
       # Returns the name of an option that was typed, perhaps short or cut.
       def long_name(typed)
         option = typed[/\A-+[\w-]+/].to_s
-        choices.keys.find { |name| name.start_with?(option) } || short_names[option[/\A-(\w)/, 1]]
-      end
-
-      # By option, the words that it takes; nil for an option with another kind of argument.
-      def choices
-        @choices ||= {}
-      end
-
-      # The option of each letter.
-      def short_names
-        @short_names ||= {}
+        @choices.keys.find { |name| name.start_with?(option) } || @short_names[option[/\A-(\w)/, 1]]
       end
 
       def once(name)
-        given = (@given ||= {})
-        raise ArgumentError, "#{name} is given twice" if given[name]
+        raise ArgumentError, "#{name} is given twice" if @given.include?(name)
 
-        given[name] = true
+        @given << name
       end
     end
   end

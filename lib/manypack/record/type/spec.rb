@@ -188,15 +188,24 @@ module Manypack
           spec[0] == :recursive ? inner(spec[2]) : spec
         end
 
+        # Returns the specs that a spec is made of without unions, recursion and rules. Without +converted+, leaves out
+        # those that a rule converts.
+        def leaves(spec, converted: true)
+          case spec[0]
+          when :union then spec[1].flat_map { |one| leaves(one, converted: converted) }
+          when :recursive then leaves(spec[2], converted: converted)
+          when :ruled
+            converted || spec[2].none? { |kind, *| kind == :via } ? leaves(spec[1], converted: converted) : []
+          else [spec]
+          end
+        end
+
         # Returns true if the spec is the type of that level, or has it as an alternative: no object would be of it.
         def endless?(spec, level)
-          case spec[0]
-          when :name then spec[1] == level
-          when :union then spec[1].any? { |one| endless?(one, level) }
-          when :tagged then [*spec[2].values, *spec.drop(3).compact].any? { |one| endless?(one, level) }
-          when :recursive then endless?(spec[2], level)
-          when :ruled then endless?(spec[1], level)
-          else false
+          leaves(spec).any? do |kind, one, types, *others|
+            next one == level if kind == :name
+
+            kind == :tagged && [*types.values, *others.compact].any? { |part| endless?(part, level) }
           end
         end
 
@@ -220,29 +229,15 @@ module Manypack
 
         # Returns true if nil is of the spec.
         def nullable?(spec)
-          kind, detail, = spec
-          case kind
-          when :any, :nil then true
-          when :enum then detail.include?(nil)
-          when :class then NilClass <= detail
-          when :union then detail.any? { |one| nullable?(one) }
-          when :ruled then spec[2].none? { |rule, *| rule == :via } && nullable?(detail)
-          when :recursive then nullable?(spec[2])
-          else false
+          leaves(spec, converted: false).any? do |kind, detail|
+            %i[any nil].include?(kind) || (kind == :enum && detail.include?(nil)) ||
+              (kind == :class && NilClass <= detail)
           end
         end
 
         # Returns true if some Hashes are of the spec.
         def hash?(spec)
-          kind, detail, = spec
-          case kind
-          when :any, :map then true
-          when :class then Hash <= detail
-          when :union then detail.any? { |one| hash?(one) }
-          when :ruled then hash?(detail)
-          when :recursive then hash?(spec[2])
-          else false
-          end
+          leaves(spec).any? { |kind, detail| %i[any map].include?(kind) || (kind == :class && Hash <= detail) }
         end
 
         private

@@ -17,8 +17,7 @@ module Manypack
       private
 
       def check(paths)
-        raise ArgumentError, "needs two files, the old one first" unless paths.size == 2
-        raise ArgumentError, "only one of the files can be standard input" if paths == %w[- -]
+        check_two(paths, ", the old one first")
       end
 
       def work

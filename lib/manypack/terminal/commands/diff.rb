@@ -24,8 +24,7 @@ module Manypack
       end
 
       def check(paths)
-        raise ArgumentError, "needs two files" unless paths.size == 2
-        raise ArgumentError, "only one of the files can be standard input" if paths == %w[- -]
+        check_two(paths)
       end
 
       def work

@@ -6,8 +6,7 @@ module Manypack
   module Terminal
     class Difference
       Pairs = Twins::Pairs
-      Elements = Twins::Elements
-      private_constant :Pairs, :Elements
+      private_constant :Pairs
 
       # A step to a bin key, in a map that also has a str key with the same text.
       Bin = Struct.new(:bytes)
@@ -61,7 +60,7 @@ module Manypack
       def compare_values(one, two)
         case one
         when Hash, Pairs then return compare_maps(one, two) if map?(two)
-        when Array, Elements then return compare_arrays(elements(one), elements(two)) if array?(two)
+        when Array then return compare_arrays(one, two) if two.is_a?(Array)
         end
         @block.call(@steps, [one], [two]) unless same?(one, two)
       end
@@ -82,14 +81,6 @@ module Manypack
 
       def map?(value)
         value.is_a?(Hash) || value.is_a?(Pairs)
-      end
-
-      def array?(value)
-        value.is_a?(Array) || value.is_a?(Elements)
-      end
-
-      def elements(value)
-        value.is_a?(Elements) ? value.elements : value
       end
 
       def compare_maps(one, two)

@@ -48,7 +48,6 @@ module Manypack
         pieces = Pieces.new(&block)
         Manypack.split(packed, max_depth: GROUPS[:max_depth]) do |group|
           values = Twins.value(group, STRICT, **GROUPS)
-          values = values.elements unless values.is_a?(Array)
           pieces.write(@named ? row(values) : rows(values))
         end
         pieces.flush
@@ -80,7 +79,6 @@ module Manypack
         case value
         when Array then value
         when Hash then in_columns(value)
-        when Twins::Elements then value.elements
         when Twins::Pairs then value.pairs.map(&:last)
         end
       end

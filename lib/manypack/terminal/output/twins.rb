@@ -12,11 +12,9 @@ module Manypack
         end
       end
 
-      # An array in such a message.
-      Elements = Struct.new(:elements, :bytes) do
-        def inspect
-          elements.inspect
-        end
+      # An array in such a message, and its bytes.
+      class Elements < Array
+        attr_accessor :bytes
       end
 
       # The arrow that Ruby writes between a key and its value; it has spaces since Ruby 3.4.
@@ -45,7 +43,8 @@ module Manypack
 
         case value.type
         when :map then Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, Manypack.pack(value))
-        when :array then Elements.new(value.each.map { |element| tree(element) }, Manypack.pack(value))
+        when :array
+          Elements.new(value.each.map { |element| tree(element) }).tap { |array| array.bytes = Manypack.pack(value) }
         else value.value
         end
       end
