@@ -112,7 +112,6 @@ module Manypack
       FINE
     end
 
-    # Returns the class of a command.
     def command(name)
       name = ALIASES.fetch(name, name)
       constant, = COMMANDS.fetch(name) do
@@ -145,7 +144,6 @@ module Manypack
       $VERBOSE = verbose
     end
 
-    # Writes a message to the user on standard error.
     def say(message)
       Progress.aside($stderr) { $stderr.puts("manypack: #{Visible.lines(message)}") }
     rescue Errno::EPIPE

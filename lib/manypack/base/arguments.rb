@@ -81,7 +81,6 @@ module Manypack
     OF_BYTES = %i[max_bytes max_ext_bytes allow_unknown_ext].freeze
     private_constant :OF_BYTES
 
-    # Returns the options of Codecs that have an effect on what a Type does.
     def self.options_for(doing)
       case doing
       when :packing then PACKING_OPTIONS
@@ -122,7 +121,6 @@ module Manypack
       codec || !options.empty? ? changed(type, codec: codec, **options) : type
     end
 
-    # Returns the Type with other options. It collects errors if the Type does.
     def self.changed(type, **options)
       Internal.collects?(type) ? Internal.collecting(type.with(**options)) : type.with(**options)
     end
@@ -213,7 +211,6 @@ module Manypack
       refuse(ArgumentError.new(misplaced_option(name, "packing or unpacking"))) if name
     end
 
-    # Raises TypeError for anything but a Codec.
     def self.check_codec(codec)
       return if codec.is_a?(Codec)
 
@@ -221,7 +218,6 @@ module Manypack
       refuse(::TypeError.new("wrong argument type #{codec.class} (expected #{Codec})#{made}"))
     end
 
-    # Raises TypeError for an object without +codec+, which a Factory has.
     def self.check_factory(factory)
       return if factory.respond_to?(:codec)
 

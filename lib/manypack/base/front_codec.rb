@@ -62,7 +62,6 @@ module Manypack
       @as.nil? || @as == :view ? self : FrontLoader.new(nil, @type ? @type.codec : @codec.now, {})
     end
 
-    # Returns the most bytes that a message may have, or nil.
     def max_bytes
       Arguments.codec_of_loader(@type, @codec.now).options[:max_bytes]
     end

@@ -137,7 +137,6 @@ module Manypack
       end
 
       class << self
-        # Gives a class its Record.
         def install(klass, record)
           give(klass, record)
           klass.remove_method(:__manypack_record__) if klass.private_method_defined?(:__manypack_record__, false)

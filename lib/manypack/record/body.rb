@@ -9,7 +9,6 @@ module Manypack
     # methods without <code>recursive: true</code>, they take and return Strings. A Record has one, so that Codecs with
     # the same Record are equal.
     class Body # :nodoc:
-      # Returns the Body of a Record.
       def self.of(record)
         record.instance_variable_get(:@body)
       end

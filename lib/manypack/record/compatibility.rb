@@ -12,7 +12,6 @@ module Manypack
     Place = Struct.new(:path, :around) do
       def step(text, &inside) = Place.new("#{path}#{text}", ->(value) { around.call(inside.call(value)) })
 
-      # Returns the place of the value at a key or an index of a container.
       def at(shape, key, size = 0)
         step(shape.step(key)) { |value| shape.sample({ key => value }, size) }
       end
@@ -56,7 +55,6 @@ module Manypack
       @choices = 0
     end
 
-    # Returns an Array of Found.
     def found
       @found ||= [].tap do |found|
         @found = found
@@ -312,7 +310,6 @@ module Manypack
       compare(value, new_value, place.step(".*") { |one| pairs.sample({ @old.sample(key) => one }) })
     end
 
-    # Compares a known key and its value.
     def compare_pair(pairs, key, new_key, new_value, place)
       node, = pairs.known[key]
       compare({ "kind" => "enum", "words" => "the key #{key.inspect}", "values" => [key] }, new_key,

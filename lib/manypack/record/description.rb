@@ -107,7 +107,6 @@ module Manypack
         end
       end
 
-      # Describes a class: the kinds of its objects, and ext types.
       def of(klass)
         { "kind" => "class", "takes" => KINDS.select { |core, _| core <= klass }.values, "exts" => exts(klass) }
       end

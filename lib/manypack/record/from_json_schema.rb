@@ -47,7 +47,6 @@ module Manypack
         @depth = @count = @again = 0
       end
 
-      # Returns the Type of the whole schema.
       def root
         opened("#", @root) { any([type(@root, "#")], "#") }
       end
@@ -194,7 +193,6 @@ module Manypack
         any([integers(schema, pointer), floats].compact, pointer)
       end
 
-      # Returns a type of Integers, or nil for none.
       def integers(schema, pointer)
         excluded = bound(schema, "exclusiveMinimum", pointer)
         least = [bound(schema, "minimum", pointer), excluded && (excluded.floor + 1)].compact.max
@@ -208,7 +206,6 @@ module Manypack
         at(pointer) { Type[Integer, range: (range if ends.any?), **multiple(schema, pointer)] }
       end
 
-      # Returns the Range of the bounds, nil if there are none.
       def range(schema, pointer, check: true)
         least, most, below = %w[minimum maximum exclusiveMaximum].map { |name| bound(schema, name, pointer) }
         excluded = below && (most.nil? || below <= most)
@@ -235,7 +232,6 @@ module Manypack
 
       # --- constraints --------------------------------------------------------------------------------------
 
-      # Returns a type with the constraints in a schema.
       def ruled(type, schema, pointer)
         refuse("no Type can express that", "#{pointer}/exclusiveMinimum") if schema.key?("exclusiveMinimum")
         rules = { range: range(schema, pointer), length: length(schema, pointer), pattern: pattern(schema, pointer),
@@ -647,7 +643,6 @@ module Manypack
       CLASSES = Ractor.make_shareable({ ::Array => [:array], ::Hash => [:object], ::Numeric => [:number] })
       private_constant :KINDS, :CLASSES
 
-      # Returns the JSON types of the values of a spec.
       def kinds(spec)
         kind, one, two = spec
         case kind
@@ -662,7 +657,6 @@ module Manypack
         end
       end
 
-      # Returns the JSON type of a scalar, nil for anything else.
       def json_type(value)
         case value
         when nil then :null
@@ -691,7 +685,6 @@ module Manypack
         refuse("no Type can express that", "#{pointer}/#{escaped(other)}") if other
       end
 
-      # Cuts the pointer to a deep schema.
       def shortened(pointer) = pointer.size > 200 ? "#{pointer[0, 200]}..." : pointer
 
       def refuse(why, pointer)

@@ -21,7 +21,6 @@ module Manypack
           [style, Members.by_name(keys)]
         end
 
-        # Returns the key of a member.
         def key(style, member)
           return style.call(member) unless style.is_a?(::Symbol)
 

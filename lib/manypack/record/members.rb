@@ -45,7 +45,6 @@ module Manypack
         named
       end
 
-      # Returns a Symbol for a String, and anything else as it is.
       def self.symbol_of(name)
         name.is_a?(String) ? name.to_sym : name
       end

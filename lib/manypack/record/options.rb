@@ -70,7 +70,6 @@ module Manypack
       end
       private_class_method :utf8
 
-      # Returns true for a default that is called for each object.
       def self.called?(default)
         default.respond_to?(:call)
       end
@@ -96,7 +95,6 @@ module Manypack
                     **presence(klass, types.keys, **presence)).check_keys(types.keys)
       end
 
-      # Returns true if some members are only read, or only written.
       def one_way? = !(@load_only.empty? && @dump_only.empty?)
 
       # Returns true if a missing member without a default is nil: it is never read, or dump leaves it out if it is nil.
@@ -111,7 +109,6 @@ module Manypack
         @omit == :nil ? default.nil? : @omit == :defaults && !Options.called?(default)
       end
 
-      # Raises ArgumentError for a key that two members have, or one of them twice.
       def check_keys(members)
         owners = {}
         members -= [@unknown[:into]] if @unknown.is_a?(Hash)

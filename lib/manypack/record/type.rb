@@ -513,7 +513,6 @@ module Manypack
       " with #{all.join(", ")}" unless all.empty?
     end
 
-    # The part of the state that the hash is made of.
     def hashed_state
       state
     end

@@ -158,7 +158,6 @@ module Manypack
         refuse_others unless force
       end
 
-      # Returns the number of messages in a String of whole messages.
       def self.count(bytes)
         splitter = SPLITTER.new(PLAIN).feed(bytes.freeze)
         splitter.take(ALL, ALL, true)
@@ -170,12 +169,10 @@ module Manypack
         @map
       end
 
-      # Returns true if it waits for more at the end.
       def endless?
         @follow
       end
 
-      # Yields an IO, for a reader of lines.
       def with_io(&block)
         @io.is_a?(IO) ? yield(@io) : @io.piped(&block)
       end
@@ -221,14 +218,12 @@ module Manypack
         @io.is_a?(IO) && @io.stat.file?
       end
 
-      # Returns bytes of a regular file.
       def bytes_at(offset, size)
         @io.pread(size, @start + offset)
       end
 
       private
 
-      # Skips the first bytes of the input.
       def pass(bytes)
         return if bytes.zero?
         return seek(bytes) if regular?

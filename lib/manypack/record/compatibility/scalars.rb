@@ -91,7 +91,6 @@ module Manypack
     module Rules # :nodoc:
       module_function
 
-      # Returns the least and the most length that the rules of an atom allow.
       def lengths(atom)
         found = atom["rules"].to_a.select { |kind, *| kind == "length" }
         [found.map { |_, least, _| least }.max || 0, found.filter_map { |_, _, most| most }.min || Float::INFINITY]
@@ -103,7 +102,6 @@ module Manypack
         step ? (number / step.to_f).ceil * step : number
       end
 
-      # Returns true if all values of an atom meet a rule.
       def implied?(rule, atom)
         kind, one, two = rule
         same = atom["rules"].to_a.select { |other, *| other == kind }

@@ -42,7 +42,6 @@ module Manypack
     Elements = Struct.new(:side, :atom, :first, :rest, :least, :needed, :open, :excluded) do
       include Shape
 
-      # Returns the same elements after a tag.
       def tagged(_tag, value)
         changed(first: [Side.literal(value), *first], least: least + 1, needed: needed + 1, excluded: [])
       end
@@ -86,7 +85,6 @@ module Manypack
       def narrowed(key, value) = with(key, Side.literal(value), true)
       alias_method :tagged, :narrowed
 
-      # Returns the same pairs without keys.
       def without(keys) = changed(known: known.except(*keys), never: never | keys)
 
       def excluding(key, values) = changed(excluded: { **excluded, key => values | excluded.fetch(key, []) })

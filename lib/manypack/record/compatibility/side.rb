@@ -24,7 +24,6 @@ module Manypack
       # Any object, and what a Record skips (nil if it does not look at that): nodes.
       attr_reader :options, :any, :skipped
 
-      # writes:: true for the side that writes
       def initialize(description, writes:)
         @writes = writes
         unless description["format"] == Type.const_get(:Description)::FORMAT
@@ -67,7 +66,6 @@ module Manypack
         end
       end
 
-      # Returns the atoms of a part that are written in a form.
       def atoms_of(part, form) = atoms(node(part)).select { |one| form(one) == form }
 
       # Returns the ways in which an atom is written, if it is an array or a map.
@@ -100,7 +98,6 @@ module Manypack
         atoms(node(field["part"])).find { |atom| atom["kind"] == "map" } if field
       end
 
-      # Returns the keys of each member that a Record requires.
       def needed(record)
         record["fields"].select { |field| field["required"] && !field["into"] }.map { |field| field["keys"] }
       end
@@ -128,7 +125,6 @@ module Manypack
         once(unit, node, Float::INFINITY) { atoms(node).map { |atom| most_of(atom, unit) }.max || 0 } # if in itself
       end
 
-      # Returns how many different keys a node has.
       def keys(node)
         atoms(node).sum do |atom|
           case atom["kind"]
@@ -331,7 +327,6 @@ module Manypack
         throw(:none)
       end
 
-      # Returns the longest text of an enum.
       def longest(enum)
         enum["values"].grep(String).max_by(&:bytesize) || ""
       end

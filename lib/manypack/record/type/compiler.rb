@@ -102,7 +102,6 @@ module Manypack
         node[:parts].flat_map { |i| @nodes[i][:kind] == :any_of ? alternatives(@nodes[i]) : [i] }.uniq
       end
 
-      # Returns the Record of a node; nil for any other type.
       def record_of(node)
         found = node[:record] || node[:objects]
         found if found.is_a?(Record)
@@ -192,7 +191,6 @@ module Manypack
         end
       end
 
-      # Returns the innermost Record around a type, or nil.
       def around
         @around.reverse_each.map(&:first).find { |one| one.is_a?(Record) }
       end

@@ -16,7 +16,6 @@ module Manypack
       MOST_SHOWN = 8
       private_constant :KINDS, :CLASSES, :MOST_SHOWN
 
-      # Returns the words for a spec, a frozen String.
       def self.of(spec)
         kind, detail, = spec
         -case kind
@@ -54,7 +53,6 @@ module Manypack
         -[from, to].compact.join(from && range.exclude_end? ? " and " : " ")
       end
 
-      # Returns the words for literals.
       def self.list(literals)
         words = literals.map { |one| one.nil? ? "null" : (one.is_a?(::Symbol) ? one.name : one).inspect }
         words.size > MOST_SHOWN ? "one of #{words.take(MOST_SHOWN).join(", ")}, ..." : words.join(" or ")

@@ -21,7 +21,6 @@ module Manypack
 
         private
 
-        # Returns the modules around a class.
         def places(klass)
           names = klass.name.to_s.split("::")[0...-1]
           [Object, *names.each_index.map { |last| Object.const_get(names[0..last].join("::")) }]

@@ -68,7 +68,6 @@ module Manypack
           constraints.reduce(spec) { |constrained, (name, value)| value ? with(constrained, name, value) : constrained }
         end
 
-        # Returns a spec with one more rule.
         def add(spec, rule)
           kind, one, rules = spec
           kind == :ruled ? [:ruled, one, [*rules, rule]] : [:ruled, spec, [rule]]
@@ -81,7 +80,6 @@ module Manypack
           end
         end
 
-        # Returns what a rule expects, in words.
         def words(rule, spec)
           kind, one, two, three, four = rule
           case kind

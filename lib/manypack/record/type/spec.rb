@@ -183,7 +183,6 @@ module Manypack
           name == :self ? one.is_a?(Record) : one.named?(name)
         end
 
-        # Returns the spec without the recursion around it.
         def inner(spec)
           spec[0] == :recursive ? inner(spec[2]) : spec
         end
@@ -227,7 +226,6 @@ module Manypack
           CORE.any? { |core| core <= klass }
         end
 
-        # Returns true if nil is of the spec.
         def nullable?(spec)
           leaves(spec, converted: false).any? do |kind, detail|
             %i[any nil].include?(kind) || (kind == :enum && detail.include?(nil)) ||
@@ -235,7 +233,6 @@ module Manypack
           end
         end
 
-        # Returns true if some Hashes are of the spec.
         def hash?(spec)
           leaves(spec).any? { |kind, detail| %i[any map].include?(kind) || (kind == :class && Hash <= detail) }
         end

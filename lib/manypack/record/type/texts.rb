@@ -80,7 +80,6 @@ module Manypack
 
         def known?(klass) = ALL.key?(klass.name)
 
-        # Returns the spec of a class's objects as text.
         def spec(klass)
           words, schema, load, dump, rules = ALL.fetch(klass.name) do
             raise ArgumentError, "Type.text knows #{ALL.keys.join(", ")}, and not #{klass.inspect}: use Type.via"
@@ -89,7 +88,6 @@ module Manypack
         end
       end
 
-      # Returns a Callback that calls a function of this module.
       def self.callback(name) = Callback.new(Ractor.make_shareable(Function.new(name)))
 
       Function = Struct.new(:name) { def call(value) = Texts.public_send(name, value) }

@@ -27,7 +27,6 @@ module Manypack
         old.each { |name, type| compare(name, type, new[name]) }
       end
 
-      # Returns a Hash of names and descriptions.
       def types(path)
         found = {}
         each_input([path]) do |input|

@@ -23,7 +23,6 @@ module Manypack
         output.write(@paths == %w[bash] ? bash : zsh)
       end
 
-      # Each command with its options.
       def commands
         COMMANDS.keys.to_h { |name| [name, Terminal.command(name).new.parser.top.list.grep(OptionParser::Switch)] }
       end

@@ -43,7 +43,6 @@ module Manypack
         count
       end
 
-      # Yields numbers of messages.
       def count_chosen(input)
         many = ->(messages) { yield Input.count(@selection.chosen(messages)) }
         input.each_batch(many) { |message| yield 1 if @selection.match?(message.to_s) }

@@ -33,7 +33,6 @@ module Manypack
         end
       end
 
-      # Returns a Hash of names and Types.
       def types
         modules = ObjectSpace.each_object(Module).select { |one| one == Object || program?(name_of(one)) }
         modules.flat_map { |one| constants(one) }.to_h

@@ -40,14 +40,12 @@ module Manypack
         @line.each_piece(messages.bytes, messages.start, messages.size, messages.offset) { |text| output.write(text) }
       end
 
-      # Shows the heads before the fault.
       def show_broken(fault)
         @line.each_piece(fault.bytes, 0, fault.bytes.bytesize, fault.origin) { |text| output.write(text) }
       rescue DecodeError
         nil
       end
 
-      # Returns true if --at is in the message.
       def show_at(bytes, origin)
         return false unless (origin...origin + bytes.bytesize).cover?(@at)
 

@@ -82,7 +82,6 @@ module Manypack
         raise Fault.new(number + before.size, "invalid byte sequence in UTF-8")
       end
 
-      # Yields each YAML document, and the number of its first line.
       def each_document(io)
         text = "".b
         from = 1
@@ -115,7 +114,6 @@ module Manypack
         end
       end
 
-      # Yields the cells of each record, and the number of its first line.
       def each_row(io)
         line = 1
         CSVRecords.new(io).each do |records|

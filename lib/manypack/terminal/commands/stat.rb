@@ -68,7 +68,6 @@ module Manypack
         depth
       end
 
-      # Returns the steps of a Path to the node.
       def steps(nodes, index)
         steps = []
         while index.positive?

@@ -7,7 +7,7 @@ module Manypack
       PARSER = Path.const_get(:Parser)
       private_constant :PARSER
 
-      # Returns a Condition or a Selection for the argument of --where: a condition, PATH or PATH=VALUE.
+      # Returns the Selection for the argument of --where: a condition, PATH or PATH=VALUE.
       def self.where(text, looks)
         new(text, looks, condition: PathText.condition?(text))
       end
