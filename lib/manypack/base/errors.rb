@@ -6,12 +6,6 @@
 module Manypack
   # Included in every error that packing or unpacking raises about an object or about bytes: in each DecodeError and
   # each EncodeError, and in Parallel::DeadWorker. Not in errors about arguments, such as an unknown option.
-  #
-  #   begin
-  #     Manypack.unpack(bytes)
-  #   rescue Manypack::Error => error
-  #     warn "bad message: #{error.message}"
-  #   end
   module Error
     # Called by YAML. Writes what it writes of every exception, and the path, but no Record.
     def encode_with(coder)

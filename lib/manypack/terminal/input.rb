@@ -111,8 +111,7 @@ module Manypack
 
       # The largest broken message, in bytes, that is read again to find the path of its error.
       MOST_EXPLAINED = 64 << 20
-      FILES = Manypack.const_get(:Files)
-      private_constant :SPLITTER, :FILES
+      private_constant :SPLITTER
 
       # Opens a file, which may be compressed, or standard input for "-". Raises Refused.
       def self.open(path, **options)
@@ -121,7 +120,7 @@ module Manypack
         File.open(path, "rb") do |file|
           raise Errno::EISDIR, path if file.stat.directory?
 
-          FILES.decompress(file, path) do |io|
+          Files.decompress(file, path) do |io|
             yield new(io.equal?(file) ? io : Decompressed.new(io), Visible.line(path), file: file, **options)
           end
         end

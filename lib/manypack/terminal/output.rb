@@ -60,12 +60,9 @@ module Manypack
       end
 
       def wanted?
-        @wanted = ask if @wanted.nil?
-        @wanted
-      end
+        return @wanted unless @wanted.nil?
 
-      def ask
-        ENV.fetch("NO_COLOR", "").empty? && ENV["TERM"] != "dumb" && Output.stdout.tty?
+        @wanted = ENV.fetch("NO_COLOR", "").empty? && ENV["TERM"] != "dumb" && Output.stdout.tty?
       end
     end
   end

@@ -28,7 +28,8 @@ module Manypack
         scan
         refuse("counts up to #{@counts}, and #{COUNT_MAX} is the most") if @counts > COUNT_MAX
         linear = Regexp.respond_to?(:linear_time?)
-        linear ? check_linear : check_old
+        check_old unless linear
+        refuse("may take more than linear time") if linear && !Regexp.linear_time?(@regexp)
         utf8 = Regexp.new(@source.encode(Encoding::UTF_8), @regexp.options | Regexp::FIXEDENCODING)
         [utf8.freeze, linear ? nil : most]
       end
@@ -87,10 +88,6 @@ module Manypack
       def text?
         encodings = [Encoding::UTF_8, Encoding::US_ASCII]
         encodings.include?(@regexp.encoding) && !@regexp.options.anybits?(Regexp::NOENCODING)
-      end
-
-      def check_linear
-        refuse("may take more than linear time") unless Regexp.linear_time?(@regexp)
       end
 
       HARD = /\\[1-9kg]|\(\?<?[=!]|\(\?[(#imx-]/

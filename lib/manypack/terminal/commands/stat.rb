@@ -25,12 +25,9 @@ module Manypack
 
       def streams? = false
 
-      TALLY = Manypack.const_get(:Tally)
-      private_constant :TALLY
-
       def work
         each_input do |input|
-          @tally = TALLY.new
+          @tally = Tally.new
           input.each_read { |messages| @tally.add(messages.bytes, messages.start, messages.size) }
         ensure
           output.write(text(input.name)) if @tally

@@ -50,16 +50,11 @@ module Manypack
 
       def work
         limits = @keep_going ? Input::PLAIN : codec # with the limits of codec, a message above one would end the input
-        each_input(codec: limits) { |input| @untrusted ? check_messages(input) : check_structure(input) }
+        each_input(codec: limits) { |input| @untrusted ? check_messages(input) : summary(input, *input.check) }
       end
 
       def codec
         @untrusted ? Codec.new(untrusted: true, allow_unknown_ext: true, **@limits) : Input::PLAIN
-      end
-
-      def check_structure(input)
-        messages, bytes = input.check
-        summary(input, messages, bytes)
       end
 
       def check_messages(input)

@@ -5,9 +5,6 @@
 module Manypack
   module Terminal
     class JSONDocuments
-      TEXTS = Manypack.const_get(:JSONTexts)
-      private_constant :TEXTS
-
       # Deep enough for JSON that stands for objects of the usual depth.
       CODEC = Codec.new(max_depth: FromJSON::MAX_NESTING)
 
@@ -39,7 +36,7 @@ module Manypack
       #
       # lines:: true if each line is a text, so that a broken text ends with its line
       def initialize(io, lines: false, &block)
-        @texts = TEXTS.new(CODEC, WithoutBOM.new(io), lines: lines)
+        @texts = JSONTexts.new(CODEC, WithoutBOM.new(io), lines: lines)
         @block = block
       end
 

@@ -7,14 +7,11 @@ module Manypack
       # Heads of exts.
       HEADS = [*0xc7..0xc9, *0xd4..0xd8].freeze
 
-      TALLY = Manypack.const_get(:Tally)
-      private_constant :TALLY
-
       # How deep messages may be without an option.
       USUAL_DEPTH = 128
 
       def initialize
-        @tally = TALLY.new
+        @tally = Tally.new
         @times = 0
         @others = 0
       end

@@ -6,9 +6,6 @@ module Manypack
     class Printer
       FORMATS = %w[json pretty yaml ruby msgpack].freeze
 
-      JSON_TEXT = Manypack.const_get(:JSONText)
-      private_constant :JSON_TEXT
-
       # hex:: write bin as hexadecimal digits
       # text:: write bin that is text as a string
       # opening:: write the array or map that a bin holds
@@ -21,7 +18,7 @@ module Manypack
 
       # Returns the text of all messages in a part of the bytes.
       def print(bytes, start = 0, size = bytes.bytesize)
-        return JSON_TEXT.generate(bytes, start, size, pretty?, *@forms) if pretty? || @format == "json"
+        return JSONText.generate(bytes, start, size, pretty?, *@forms) if pretty? || @format == "json"
 
         text = +""
         each_piece(bytes, start, size) { |piece| text << piece }
@@ -31,7 +28,7 @@ module Manypack
       # Yields the text of all messages in a part of the bytes, some at a time: it can be many times as long.
       def each_piece(bytes, start = 0, size = bytes.bytesize, &block)
         case @format
-        when "json", "pretty" then JSON_TEXT.generate(bytes, start, size, pretty?, *@forms, &block)
+        when "json", "pretty" then JSONText.generate(bytes, start, size, pretty?, *@forms, &block)
         when "msgpack" then yield bytes.byteslice(start, size)
         when "yaml" then yaml(bytes, start, size, &block)
         else ruby(bytes.byteslice(start, size), &block)
@@ -47,7 +44,7 @@ module Manypack
       # Goes through JSON, so that both formats write a value that neither can express in the same form.
       def yaml(bytes, start, size, &block)
         pieces = Pieces.new(&block)
-        JSON_TEXT.generate(bytes, start, size, false, *@forms).each_line do |line|
+        JSONText.generate(bytes, start, size, false, *@forms).each_line do |line|
           YAMLStream.dump(::JSON.parse(line, max_nesting: false), pieces)
         end
         pieces.flush
