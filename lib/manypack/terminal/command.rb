@@ -139,7 +139,7 @@ module Manypack
         Output.stdout
       end
 
-      # Returns what the command searches for: any object, which may have a path; nil for a command that does not search.
+      # Returns what the command searches for, if anything: any object, which may have a path.
       def search = @selection
       def found? = output.written?
 
