@@ -35,7 +35,7 @@ module Manypack
       end
 
       def read_time_with_zone(unpacker)
-        seconds, nanoseconds, = CommonTypes.read_integers(unpacker, 3, "TimeWithZone")
+        seconds, nanoseconds, = Array.new(3) { CommonTypes.read_integer(unpacker, "TimeWithZone") }
         zone(unpacker.read).at(seconds, nanoseconds, :nanosecond)
       end
 

@@ -66,8 +66,8 @@ module Manypack
     end
 
     def read_rational(unpacker)
-      numerator, = read_integers(unpacker, 1, "Rational")
-      denominator, = numerator.zero? ? 1 : read_integers(unpacker, 1, "Rational")
+      numerator = read_integer(unpacker, "Rational")
+      denominator = numerator.zero? ? 1 : read_integer(unpacker, "Rational")
       build("Rational") { Rational(numerator, denominator) }
     end
 
@@ -92,7 +92,7 @@ module Manypack
     end
 
     def read_datetime(unpacker)
-      day, hour, minute, second = read_integers(unpacker, 4, "DateTime")
+      day, hour, minute, second = Array.new(4) { read_integer(unpacker, "DateTime") }
       fraction = read_rational(unpacker)
       offset = read_rational(unpacker)
       build("DateTime") { DateTime.jd(day, hour, minute, second + fraction, offset) }
@@ -106,7 +106,7 @@ module Manypack
     end
 
     def read_date(unpacker)
-      Date.jd(*read_integers(unpacker, 1, "Date"))
+      Date.jd(read_integer(unpacker, "Date"))
     end
 
     def write_time(time, packer)
@@ -116,7 +116,7 @@ module Manypack
     end
 
     def read_time(unpacker)
-      sec, nsec, offset = read_integers(unpacker, 3, "Time")
+      sec, nsec, offset = Array.new(3) { read_integer(unpacker, "Time") }
       raise MalformedFormatError, "not the body of a Time: #{nsec} nanoseconds" unless (0...1_000_000_000).cover?(nsec)
 
       build("Time") { ::Time.at(sec, nsec, :nanosecond, in: offset) }
@@ -205,14 +205,11 @@ module Manypack
       build("Regexp") { regexp_of(body) }
     end
 
-    # Returns the next Integers of a body.
-    def read_integers(unpacker, count, class_name)
-      Array.new(count) do
-        value = unpacker.read
-        next value if value.is_a?(Integer)
+    def read_integer(unpacker, class_name)
+      value = unpacker.read
+      return value if value.is_a?(Integer)
 
-        raise MalformedFormatError, "not the body of a #{class_name}: #{value.class} instead of Integer"
-      end
+      raise MalformedFormatError, "not the body of a #{class_name}: #{value.class} instead of Integer"
     end
 
     private
