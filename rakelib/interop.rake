@@ -2,7 +2,7 @@
 
 # rake test:interop     compares Manypack with libraries of other languages, those that are installed; OBJECTS=10000
 # rake interop:install  installs all that Debian and the npm registry have; INSTALL=1 rake test:interop does so first
-# rake interop:table    prints the table of docs/interop.md anew
+# rake interop:table    prints the table of docs/ext-types.md anew
 
 namespace :interop do
   desc "Install the libraries of other languages that Debian and the npm registry have"

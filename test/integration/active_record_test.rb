@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Attributes of ActiveRecord whose columns hold packed objects: docs/rails.md, "A column of packed bytes".
+# Attributes of ActiveRecord whose columns hold packed objects: docs/web.md, "A column of packed bytes".
 require "test_helper"
 require "active_record"
 require "active_model/type"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Attributes that are objects of a Record, in a database and without one: docs/rails.md, "A column of packed bytes".
+# Attributes that are objects of a Record, in a database and without one: docs/web.md, "A column of packed bytes".
 require "test_helper"
 require "active_record"
 require "manypack/active_model"

@@ -380,7 +380,7 @@ class CacheCoderTest < Minitest::Test
     end
   end
 
-  # docs/rails.md says which Rails breaks, with its own serializer too, and shows other stores.
+  # docs/web.md says which Rails breaks, with its own serializer too, and shows other stores.
   def test_a_memory_store_that_fills_up_breaks_in_older_rails_and_the_guide_shows_none
     cache = ActiveSupport::Cache::MemoryStore.new(coder: CODER, size: 10_000)
     begin

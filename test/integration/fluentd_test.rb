@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A real Fluentd on the drop-in: with the programs of docs/recipes.md, and beside one on the msgpack gem.
+# A real Fluentd on the drop-in: with the programs of docs/queues.md, and beside one on the msgpack gem.
 require "test_helper"
 require "integration/pages"
 require "integration/processes"
@@ -15,7 +15,7 @@ class FluentdTest < Minitest::Test
   COUNT = 2_000
 
   def setup
-    assert_equal %w[event_time.rb client.rb fluent.conf receiver.rb], write_files_of("docs/recipes.md", folder)
+    assert_equal %w[event_time.rb client.rb fluent.conf receiver.rb], write_files_of("docs/queues.md", folder)
   end
 
   # Killed at once, a Fluentd would leave its worker.

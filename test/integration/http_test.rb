@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The server and the client of docs/http.md, over Puma; and what else clients send, byte by byte.
+# The server and the client of docs/web.md, over Puma; and what else clients send, byte by byte.
 require "test_helper"
 require "integration/pages"
 require "integration/processes"
@@ -13,7 +13,7 @@ class HttpTest < Minitest::Test
   TYPE = "application/vnd.msgpack"
 
   def setup
-    assert_equal %w[config.ru client.rb], write_files_of("docs/http.md", folder)
+    assert_equal %w[config.ru client.rb], write_files_of("docs/web.md", folder)
     puma = start_command([*ruby, "-S", "puma", "--bind", "tcp://127.0.0.1:0", "config.ru"])
     @url = wait_until { puma.output[%r{Listening on (http://127\.0\.0\.1:\d+)}, 1] }
   end

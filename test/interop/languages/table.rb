@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Prints the table of docs/interop.md: how each installed library answers to messages that libraries disagree about.
+# Prints the tables of docs/ext-types.md: how each installed library answers to messages that libraries disagree about.
 
 require "manypack"
 require_relative "notation"
