@@ -33,6 +33,14 @@ class DocsTest < Minitest::Test
     assert_operator File.foreach(File.join(Examples::ROOT, "README.md")).count, :<=, 120
   end
 
+  def test_the_guides_and_the_changes_are_short
+    words = ->(path) { File.read(path, encoding: "UTF-8").split.size }
+    guides = Dir.glob(File.join(Examples::ROOT, "docs/*.md"))
+    assert_operator guides.size, :<=, 16
+    assert_operator guides.sum(&words), :<=, 28_000
+    assert_operator words.call(File.join(Examples::ROOT, "CHANGELOG.md")), :<=, 1_100
+  end
+
   Examples::ALONE.each do |place, lines|
     define_method("test_the_example_at_#{place}") { assert_program Examples.program(place, lines), "" }
   end
