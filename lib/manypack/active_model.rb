@@ -10,7 +10,7 @@ module Manypack
   Library.load("activemodel", user: "manypack/active_model", at_least: "7.1", file: "active_model")
 
   # The type of an attribute of ActiveModel or ActiveRecord that is an object of a Record or another Type. A column
-  # holds it as bytes, or as JSON. Changes inside of the object are noticed, as those of Rails' own JSON columns are.
+  # holds it as bytes, or as JSON. Changes inside the object are saved, as in Rails' own JSON columns.
   #
   #   require "manypack/active_model"
   #

@@ -36,8 +36,8 @@ module Manypack
     # arbitrary class, as Marshal can.
     #
     # An object is read as it was written, or not written at all: an object whose class has a Record comes back as an
-    # object of this class, and writing anything that could not come back is an error. A class that is not there any
-    # more, or whose Record refuses the bytes, is a miss.
+    # object of this class, and writing anything that could not come back is an error. An entry whose class is gone, or
+    # whose Record refuses the bytes, is a miss.
     #
     #   config.cache_store = :redis_cache_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
     #

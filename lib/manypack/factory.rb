@@ -14,8 +14,8 @@ module Manypack
   class Factory
     include Guesses
 
-    # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before; of a
-    # class that has no name yet, as in the block of Struct.new, only with <code>-w</code>.
+    # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before; for a
+    # class without a name, as in the block of Struct.new, only with <code>-w</code>.
     #
     # type:: an Integer, -128 to 127; 0 to 127 are for applications
     # klass:: the Class or Module whose instances are packed as that type, including those of subclasses and of classes
@@ -28,7 +28,7 @@ module Manypack
     #             body
     # oversized_integer_extension:: for Integer: only Integers that do not fit 64 bits are packed as that type
     # record:: the Record of klass, which packs and unpacks the body in place of a packer and an unpacker; the options
-    #          and ext types of the call are laid over its own
+    #          and ext types of the call take precedence over its own
     # optimized_symbols_parsing:: for Symbol: the body is the name, and no unpacker is called
     #
     # A packer or unpacker is a Proc, a Method, any object with +call+, or the name of a method: of the object for a

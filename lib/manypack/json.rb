@@ -13,7 +13,7 @@ module Manypack
   #
   # The options are those of Manypack.from_json; limits apply to each text. Raises the errors of Manypack.from_json:
   # line, column and offset count from the start of the io, and the message says how many texts before it were whole.
-  # All of these have been yielded. Raises what the io raises, and for a path what Manypack.foreach raises.
+  # Those have been yielded. Raises what the io raises, and for a path what Manypack.foreach raises.
   #
   #   log = StringIO.new(%({"id": 1}\n{"id": 2}\n))
   #   Manypack.foreach_json(log).map { |bytes| Manypack.dig(bytes, "id") } #=> [1, 2]

@@ -8,11 +8,11 @@ module Manypack
   # says when to use which.
   #
   # A source is a String of bytes, anything with +readpartial+ or +read+, or an Enumerable of Strings that each hold
-  # whole messages. Open a file for it: text that names a file raises ArgumentError. It is split at message boundaries,
-  # without unpacking anything, and goes to the workers in batches. The first batch has one message; later ones grow to
-  # as many as take about five milliseconds, but at most 10,000 messages or a megabyte. The number of batches in
-  # progress is limited, so memory is too: the source is read no faster than the results are taken. A worker copies no
-  # more of a String than its batch, and processes read a File themselves.
+  # whole messages. Open a file to pass it: a String that names a file raises ArgumentError. It is split at message
+  # boundaries, without unpacking anything, and goes to the workers in batches. The first batch has one message; later
+  # ones grow until one takes about five milliseconds, to at most 10,000 messages or a megabyte. The number of batches
+  # in progress is limited, so memory is too: the source is read no faster than the results are taken. A worker copies
+  # no more of a String than its batch, and processes read a File themselves.
   #
   # All three methods take the options of Manypack.unpack and Manypack.pack, and these:
   #
@@ -39,7 +39,7 @@ module Manypack
   # The code that runs in a process may use everything, as it was when the call began. Its results come back packed,
   # with the ext types of the codec or factory. Symbols stay Symbols, and a Time comes back as the same moment in the
   # local zone. An object with +to_msgpack+ goes through Marshal and keeps its class; if Marshal cannot write it, that
-  # is a TypeError. Raises NotImplementedError where Ruby cannot fork.
+  # raises TypeError. Raises NotImplementedError where Ruby cannot fork.
   #
   # If a message causes an error, the caller gets the same object that was raised in the Ractor, or a copy of the one
   # that was raised in the process. It includes Error, which has the index and offset of the message. If results are

@@ -18,7 +18,7 @@ module Manypack
   # <code>["a", 0, ?@.id]</code>:: what any of these finds
   # <code>..name</code>, <code>..[0]</code>:: the same in every map and array inside
   #
-  # docs/paths.md has all of it, and what is particular to MessagePack, such as keys that are not text.
+  # docs/paths.md has all of it, and says what differs in MessagePack, such as keys that are not text.
   #
   # The errors of Manypack show their place in this form, and Path.from finds it again. Keys that are arrays, maps, exts
   # or NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
@@ -109,7 +109,7 @@ module Manypack
 
     # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
     # or a String, in which the <code>$</code> at the start may be missing, with the dot after it or without. It also
-    # reads what Path.new refuses because the standard does, although it has a meaning: <code>$.0</code>,
+    # reads texts that Path.new refuses, as the standard does, although they have a meaning: <code>$.0</code>,
     # <code>$[1.0]</code>, Integer keys beyond 2**53. So it reads the path of every error, and whatever Path#to_s
     # returns. Raises what Path.new and Path.of raise.
     #

@@ -46,7 +46,7 @@ module Manypack
       #         registered on DefaultFactory
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
-      # json:: true to load bodies of JSON, too: application/json, and any with the suffix +json+. A wrong one is
+      # json:: true to load bodies of JSON, too: application/json, and any with the suffix +json+. An invalid one is
       #        answered with Manypack::Rack.problem
       # on_error:: an object with <code>call(env, error)</code> that returns the response to a wrong body; the error is
       #            a DecodeError

@@ -20,7 +20,7 @@ module Manypack
   # - <code>render msgpack: object</code> packs the object and sends it; a String is sent as it is, as packed bytes, and
   #   so are the bytes of a View,
   # - a request's body of that type becomes its +params+, as ParameterParser reads it,
-  # - <code>load_body(SIGNUP)</code> in a controller loads the body by a Record, of MessagePack or JSON, and
+  # - <code>load_body(SIGNUP)</code> in a controller loads a body of MessagePack or JSON by a Record, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
   #   InvalidBody itself. If a constraint of a route or a middleware reads it first, this works only if Railties was
   #   loaded before.

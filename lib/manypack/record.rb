@@ -35,15 +35,15 @@ module Manypack
     # Returns the Record of a class. Every member of a Struct or a Data needs a type; docs/records.md lists the types,
     # and <code>Object</code> accepts anything. The members are keywords or a Hash, and their names Symbols or Strings.
     #
-    # The class may be any other, too, such as a plain one, an ActiveModel or a dry-struct. Its +new+ gets the members,
-    # and dump reads them by public methods of their names. Positional parameters must have the names of members; a
-    # single parameter with another name, or a <code>*</code>, gets a Hash.
+    # Any other class will do, too, such as a plain one, an ActiveModel or a dry-struct. Its +new+ gets the members, and
+    # dump reads them by public methods of their names. Positional parameters must have the names of members; a single
+    # parameter with another name, or a <code>*</code>, gets a Hash.
     #
     # with:: a Hash of what Record#with takes, with Symbols as keys. Anything else is the type of a member named +with+
     #
-    # Instead of a Hash, +types+ may be another Record, or a class that has one, to extend: the new Record has the
-    # members of that one first, with their types, then its own, and the options of both. A member that is given again
-    # has its new type. <code>:self</code> and the name of the class in the types of that Record still mean it.
+    # Instead of a Hash, +types+ may be another Record, or a class that has one, to extend: the new Record has its
+    # members first, with their types, then the new ones, and the options of both. A member that is given again has its
+    # new type. In the types of the other Record, <code>:self</code> and the name of its class still mean that Record.
     #
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects, even if it is defined after
     # the Record is made; but a +new+ that takes any number of arguments must be there before the first object is
@@ -148,10 +148,10 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
-    # Records as arrays have the tag as their first element, which the tag key 0 means, as in
+    # The tag key 0 is for Records as arrays, whose first element is the tag:
     # <code>Record.union(0, "circle" => CIRCLE.array)</code>.
     #
-    # The chosen Record accepts the tag key even with <code>unknown: :raise</code>; Records nested in it do not. Where a
+    # The chosen Record accepts the tag key even with <code>unknown: :raise</code>; Records nested in it do not. If a
     # map has the tag key twice, the first one counts. An object is dumped with the tag of its class. A subclass without
     # a tag of its own goes to +else+, or is refused with TypeError. A LazyRecord whose bytes have another tag, or none,
     # is refused with ArgumentError.
@@ -321,27 +321,26 @@ module Manypack
     # defaults:: a Hash of members and the default values of missing ones; all other members are required. Each loaded
     #            object gets its own copy of a String, an Array or a Hash that is not frozen; other default values are
     #            frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for each loaded
-    #            object instead, and returns the default value. If Ractors cannot share the Proc, they cannot share the
-    #            Record. They can share a Proc in the body of a class or module that uses no local variables from
-    #            outside; on Ruby 3.1 to 4.0 they cannot share one at the top level of a program
+    #            object instead, and returns the default value. Ractors can share the Record only if they can share the
+    #            Proc. They can if it is in the body of a class or module and uses no local variables from outside; on
+    #            Ruby 3.1 to 4.0 they cannot if it is at the top level of a program
     # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
     #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash of its
     #           type; dumping writes its pairs again
     # omit:: +:nil+ makes dump leave out members that are nil, unless loading would restore another value; a member
     #        whose type takes nil may then be missing, and is nil. +:defaults+ leaves out members that equal their
-    #        default value. A member whose default is ABSENT is left out in any case while it has that value. An array
-    #        is shorter if the last members are left out
+    #        default value. A member whose default is ABSENT is always left out while it has that value. An array gets
+    #        shorter if its last members are left out
     # load_only:: an Array of members that are read and never written, such as a password
-    # dump_only:: an Array of members that are written and never read, such as an id: a message that has one has an
-    #             unknown key, and the member is its default, or nil
+    # dump_only:: an Array of members that are written and never read, such as an id: their keys are unknown ones in a
+    #             message, and the members get their defaults, or nil
     # options:: those of Type#with
     #
     # Options that a member already has stay unless they are given again; a new style does not change keys from a Hash.
     #
-    # Raises ArgumentError for members that the class does not have, for a key that two members have, for a member that
-    # collects unknown keys but cannot be a Hash, for a default value that the member's type refuses or that objects
-    # cannot share, unless it is nil or called, and for members that are only read or written in an array or a lazy
-    # Record.
+    # Raises ArgumentError for members that the class does not have; for a key of two members; for a member that
+    # collects unknown keys but cannot be a Hash; for a default value that the member's type refuses or that objects
+    # cannot share, unless it is nil or a Proc; and for +load_only+ and +dump_only+ in an array or a lazy Record.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, aliases: nil, defaults: nil, unknown: nil, omit: nil, load_only: nil, dump_only: nil,
@@ -395,7 +394,7 @@ module Manypack
       copy(klass: subclass, inherited: @inherited || klass, build: build, arguments: arguments, lazy_class: nil)
     end
 
-    # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
+    # Adds methods that use this Record to the class and its objects, and returns the Record: <code>klass.record</code>,
     # <code>klass.load(bytes)</code>, <code>klass.load_json(text)</code>, <code>klass.foreach_json(io)</code>,
     # <code>object.dump</code>, <code>object.dump_json</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own or

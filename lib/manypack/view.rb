@@ -238,11 +238,11 @@ module Manypack
     # that it finds, and adds none. Procs, REMOVED and View.renamed have no effect if there is no such value, nor if a
     # parent is missing or nil.
     #
-    # Raises TypeError and ArgumentError for what is no path; ArgumentError for two changes of one value, for a change
+    # Raises TypeError or ArgumentError for an invalid path; ArgumentError for two changes of one value, for a change
     # inside a value that another change replaces, and for a key that its map would have twice; KeyError if there is no
-    # map or array to change, also for REMOVED below any value but a map, an array or nil; IndexError for an index
-    # beyond the end of an array; MalformedFormatError for a key that its map has twice; another DecodeError where the
-    # bytes are not valid; and the errors of Manypack.pack.
+    # map or array to change, for REMOVED only below a value that is neither a map, an array nor nil; IndexError for an
+    # index beyond the end of an array; MalformedFormatError for a key that its map has twice; another DecodeError where
+    # the bytes are not valid; and the errors of Manypack.pack.
     #
     #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}, "hits" => 4}))
     #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED, "hits" => :succ.to_proc).value

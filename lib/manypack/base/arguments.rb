@@ -37,7 +37,7 @@ module Manypack
     # packs:: false for a method that only unpacks
     # unpacks:: false for a method that only packs
     # looks:: true for a method that finds keys in bytes, or makes an object that does: it takes duplicate_keys: :first
-    # defaults:: options for which neither the Codec nor +options+ say anything
+    # defaults:: options to use where neither the Codec nor +options+ has one
     def self.codec(codec, options, *own, packs: true, unpacks: true, looks: false, defaults: nil)
       unless options_of_codecs?(options)
         own = [:codec, *own]

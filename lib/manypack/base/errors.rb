@@ -75,7 +75,7 @@ module Manypack
     # The byte offset in the input, an Integer, at which the offending object starts. #path says where that is.
     #
     # An error from an ext handler has the offset of that ext. So does an error in another message that the handler
-    # unpacked; its own offset stays in the error's message. A TruncatedError then becomes the cause of a
+    # unpacked; its own offset stays in the text of the error. A TruncatedError then becomes the cause of a
     # MalformedFormatError, because the input around the ext has not ended. Without input, as when you call a handler
     # yourself, the offset is 0.
     #

@@ -52,8 +52,8 @@ module Manypack
     end
 
     # Raised when a worker process is killed, runs out of memory or exits by +exit!+. Its message says how the process
-    # ended, and which messages it had: one of them may be the reason. None of their results were delivered. It is an
-    # Error, whose index and offset are those of the first of these messages.
+    # ended, and which messages it was working on: one of them may be the reason. None of their results were delivered.
+    # It is an Error, whose index and offset are those of the first of these messages.
     #
     #   begin
     #     Manypack::Parallel.map("\x01\x02", processes: 1) { |n| n == 2 ? exit!(3) : n }

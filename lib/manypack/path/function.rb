@@ -10,8 +10,8 @@ module Manypack
     end
 
     # A function for the conditions of paths, beside +length+, +count+, +match+, +search+ and +value+ of the standard.
-    # It is frozen. A Path that calls it is shareable between Ractors if the block is: it must not refer to objects that
-    # are not, and on Ruby 3 it must be written where +self+ is shareable, such as in a module.
+    # It is frozen. A Path that calls it is shareable between Ractors if the block is: the block must not refer to
+    # objects that are not shareable, and on Ruby 3 it must be written where +self+ is, such as in a module.
     #
     #   even = Manypack::Path::Function.new(:value, returns: :logical) { |n| n.is_a?(Integer) && n.even? }
     #   path = Manypack::Path.new("$[?even(@.id)]", functions: {even: even})

@@ -5,7 +5,7 @@
 #++
 module Manypack
   # An object of a lazy Record: it knows where its fields are in the message, and decodes a field each time it is read.
-  # It has a method for each member whose name can be that of a method, except to_msgpack and names that begin with two
+  # It has a method for each member whose name is valid for a method, except to_msgpack and names that begin with two
   # underscores; LazyRecord#[] reads every member. It keeps the whole message alive.
   #
   #   User = Struct.new(:id, :name)

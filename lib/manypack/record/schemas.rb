@@ -32,7 +32,7 @@ module Manypack
     end
 
     # Returns the type as a JSON Schema of the draft 2020-12, a Hash with String keys. Records are in <code>$defs</code>
-    # by the names of their classes. It says nothing about a part for which JSON has no type, such as a View or an ext
+    # by the names of their classes. It puts no condition on a part for which JSON has no type, such as a View or an ext
     # type. It allows exactly what load_json takes, with two exceptions: 1.0 is an integer in JSON Schema, and a +Float+
     # takes no integer that it does not hold exactly. Raises ArgumentError for a name that no Record around it has.
     #

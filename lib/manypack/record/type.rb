@@ -33,8 +33,8 @@ module Manypack
     #
     # The first type that takes an object decides what it becomes, but an integer becomes a Float only if no type keeps
     # it. +String+ takes every str and bin, and returns a bin as a binary String; +Symbol+, literals, the keys of
-    # members and tags take a bin only if it is ASCII, and a binary literal one with the same bytes. An ext is of the
-    # class that the codec unpacks it as; Ranges, and literals other than Symbols, take no ext.
+    # members and tags take a bin only if it is ASCII, and a binary literal one with the same bytes. An ext counts as an
+    # object of the class that the codec unpacks it as; Ranges, and literals other than Symbols, take no ext.
     #
     # Constraints apply to those of the types that can have them:
     #
@@ -182,8 +182,8 @@ module Manypack
     # options:: those of Type#with that have an effect on loading, for this call. Each call makes a new type for them.
     #           If they are always the same, <code>type.with(options)</code> in a constant makes loading much faster
     #
-    # Raises ArgumentError, TypeError or RangeError for invalid or unknown options and for those of dumping alone.
-    # Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
+    # Raises ArgumentError, TypeError or RangeError for invalid or unknown options and for those that affect only
+    # dumping. Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
     # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
     #
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
@@ -196,7 +196,7 @@ module Manypack
 
     # Loads the object of a JSON text, a String: what Type#load makes of the bytes of Manypack.from_json. Errors say
     # line and column, in words that the client who sent the text may see. A lazy Record checks each field when it is
-    # read; an error then has the byte of the packed bytes.
+    # read; its error then has the offset in the packed bytes.
     #
     # collect:: as in Type#load
     # options:: those of Type#load, and +allow_nan+ and +allow_duplicate_key+ of Manypack.from_json. If a text has a key
@@ -215,13 +215,14 @@ module Manypack
       with_options_of_json(options) { |type, collect| type.read_json(text, nil, nil, collect) }
     end
 
-    # Makes an object of another one, such as a Hash with Strings or Symbols as keys, or a list of them: what Type#load
-    # makes of the packed object, with the same checks. It does not copy Strings, nor objects of a Record's class or of
-    # +Object+, unless the options freeze what is made. It takes ActionController::Parameters, permitted or not, because
-    # the type names what it takes. No method of the object is called. A lazy Record makes objects of its class.
+    # Makes an object from another one, such as a Hash with Strings or Symbols as keys, or a list of them: the same that
+    # Type#load makes from the packed object, with the same checks. It does not copy Strings, nor objects of a Record's
+    # class or of +Object+, unless the options freeze what is made. It takes ActionController::Parameters, permitted or
+    # not, because the type names what it takes. No method of the object is called. A lazy Record makes objects of its
+    # class.
     #
-    # lax:: true to take text for what it says, as docs/records.md lists: "12" for an Integer, "on" for +true+, "" for
-    #       nil. For forms, query strings, CSV and the environment
+    # lax:: true to read text as the value that it names: "12" as an Integer, "on" as +true+, "" as nil; docs/records.md
+    #       lists all. For forms, query strings, CSV and the environment
     # collect:: as in Type#load
     # options:: those of Type#load, except those of bytes such as +max_bytes+, for this call
     #

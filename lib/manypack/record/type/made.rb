@@ -8,8 +8,8 @@ require_relative "texts"
 module Manypack
   class Type
     class << self
-      # Returns the Type of a str that is valid UTF-8; a bin is refused. With a class, the text stands for an object of
-      # it:
+      # Returns the Type of a str that is valid UTF-8; a bin is refused. With a class, the text is loaded as an object
+      # of that class:
       #
       # Time:: <code>"2030-01-31T12:00:00.5+09:00"</code> (RFC 3339), up to nanoseconds
       # Date:: <code>"2030-01-31"</code>
@@ -71,9 +71,10 @@ module Manypack
       # load:: a Proc, or anything with +call+, that makes an object of a loaded value
       # dump:: the same for making a value of an object; without it, the Type only loads
       #
-      # Where +load+ raises a StandardError, or returns no object of the class, the value is refused with a RecordError,
-      # whose +cause+ is that error. So is an object for which +dump+ raises one. Ractors can share the Type if they can
-      # share both. Raises ArgumentError without +load+, and for anything that is no class, no type or cannot be called.
+      # If +load+ raises a StandardError, or returns no object of the class, the value is refused with a RecordError,
+      # whose +cause+ is that error. An object for which +dump+ raises a StandardError is refused in the same way.
+      # Ractors can share the Type if they can share both. Raises ArgumentError without +load+, and for anything that is
+      # no class, no type or cannot be called.
       #
       #   Cents = Struct.new(:count)
       #   CENTS = Manypack::Type.via(Cents, Integer, load: ->(count) { Cents.new(count) }, dump: ->(one) { one.count })
