@@ -41,8 +41,8 @@ module Manypack
     def mutable? = true
 
     # Returns a copy of an object, or one made of Hashes, Arrays or permitted params, as Type#from makes it with
-    # <code>lax: true</code>, because forms send text; nil for nil. Raises RecordError for what the type does not take,
-    # and EncodeError for what cannot be packed.
+    # <code>lax: true</code>, because forms send text; nil for nil. Raises RecordError for an object that the type does
+    # not take, and EncodeError for one that cannot be packed.
     def cast(value)
       @of.load(dumped(@of.from(plain(value), lax: true))) unless value.nil?
     end

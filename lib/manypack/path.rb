@@ -107,11 +107,11 @@ module Manypack
     end
     private_class_method :step_of
 
-    # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
-    # or a String, in which the <code>$</code> at the start may be missing, with the dot after it or without. It also
-    # reads texts that Path.new refuses, as the standard does, although they have a meaning: <code>$.0</code>,
-    # <code>$[1.0]</code>, Integer keys beyond 2**53. So it reads the path of every error, and whatever Path#to_s
-    # returns. Raises what Path.new and Path.of raise.
+    # Returns the Path for anything that View#query and View#splice take as one: a Path; an Array of steps; a Symbol,
+    # the name of a key; or a String, in which the <code>$</code> at the start may be missing, with the dot after it or
+    # without. It also reads texts that Path.new refuses, as the standard does, although they have a meaning:
+    # <code>$.0</code>, <code>$[1.0]</code>, Integer keys beyond 2**53. So it reads the path of every error, and
+    # whatever Path#to_s returns. Raises what Path.new and Path.of raise.
     #
     #   Manypack::Path.from("users[0].name") == Manypack::Path.new("$.users[0].name") #=> true
     def self.from(path)
@@ -206,7 +206,7 @@ module Manypack
       found
     end
 
-    # Returns the first of what Path#each yields, or nil. Raises what Path#each raises.
+    # Returns the first value that Path#each would yield, or nil. Raises the errors of Path#each.
     #
     #   Manypack::Path.new("$[*].id").first(Manypack.pack([{}, {"id" => 2}])) #=> 2
     def first(source, **options)

@@ -328,7 +328,7 @@ module Manypack
       super
     end
 
-    # Returns false for another type, and for an array of another size, without reading what is inside. A map may have a
+    # Returns false for another type, and for an array of another size, without reading its elements. A map may have a
     # key twice, so its size proves nothing.
     def comparable?(other, its_type)
       type == its_type && (type != :array || size == other.size)

@@ -126,7 +126,7 @@ module Manypack
     end
     private_class_method :changed
 
-    # Returns the Type with the option +collect+. Raises ArgumentError for what is no Type.
+    # Returns the Type with the option +collect+. Raises ArgumentError for anything but a Type.
     def self.collecting(as)
       type = type_of(as)
       return Internal.collecting(type.with) if type
@@ -141,7 +141,7 @@ module Manypack
       type ? type.codec : front
     end
 
-    # Returns the Type with a Codec that knows one more ext type. Raises ArgumentError for what is no Type.
+    # Returns the Type with a Codec that knows one more ext type. Raises ArgumentError for anything but a Type.
     def self.loader_knowing(loader, codec)
       type = type_of(loader)
       return changed(type, codec: codec) if type
@@ -235,7 +235,7 @@ module Manypack
                                "Manypack.foreach; if these are packed bytes, pass them with .b"))
     end
 
-    # True for what can be read piece by piece. A Pathname cannot: each read opens the file anew.
+    # True for an object that can be read piece by piece. A Pathname cannot: each read opens the file anew.
     def self.readable?(object)
       return false if object.respond_to?(:to_path) && !object.respond_to?(:close)
 

@@ -7,7 +7,7 @@ module Manypack
   # Included in every error that packing or unpacking raises about an object or about bytes: in each DecodeError and
   # each EncodeError, and in Parallel::DeadWorker. Not in errors about arguments, such as an unknown option.
   module Error
-    # Called by YAML. Writes what it writes of every exception, and the path, but no Record.
+    # Called by YAML. Writes the same as for every exception, and the path, but no Record.
     def encode_with(coder)
       coder.tag = "!ruby/exception:#{self.class}"
       written_variables.each { |name, value| coder[name[1..]] = value }

@@ -25,7 +25,7 @@ module Manypack
         freeze
       end
 
-      # Returns a Hash of the names and, for each, an Array of what its Path finds, as Path#to_a returns it.
+      # Returns a Hash of the names, each with an Array of the values that its Path finds, as from Path#to_a.
       #
       # source:: a message, as a String of packed bytes or as a View
       #

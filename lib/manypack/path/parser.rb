@@ -128,7 +128,8 @@ module Manypack
         raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * column}^"
       end
 
-      # Returns what is wrong where no segment starts: most often an operator, or a character that no name has.
+      # Returns the complaint about a position where no segment starts: most often an operator, or a character that no
+      # name has.
       def after_segments
         sign = SIGN.match(@bytes, @at)&.[](1) or return "expected . or ["
         condition = "only a condition compares, as in [?@.a >= 1], and " if COMPARING.match?(sign)

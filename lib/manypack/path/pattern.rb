@@ -5,10 +5,10 @@
 #++
 module Manypack
   class Path
-    # A Regexp that matches what an I-Regexp does, and what it may cost. Ruby 3.2 and later match most Regexps in linear
-    # time. For the others, the number of ways in which Ruby may try to match bounds the time: +ways+, times the size of
-    # the text in bytes to the power of +degree+. +size+ is the number of characters and classes in the Regexp with its
-    # counts written out.
+    # A Regexp that matches the same as an I-Regexp, and how much it may cost. Ruby 3.2 and later match most Regexps in
+    # linear time. For the others, the number of ways in which Ruby may try to match bounds the time: +ways+, times the
+    # size of the text in bytes to the power of +degree+. +size+ is the number of characters and classes in the Regexp
+    # with its counts written out.
     Pattern = Struct.new(:regexp, :degree, :ways, :size) do # :nodoc:
       # The most ways to match that are tried, which takes a fraction of a second.
       const_set(:MOST_WAYS, 10_000_000)
@@ -156,7 +156,7 @@ module Manypack
         end
       end
 
-      # The source of what matches one character, or a place.
+      # The source of a Regexp for one character, or for a position.
       def single
         if skip(".") then "[^\\n\\r]"
         elsif skip("[") then char_class

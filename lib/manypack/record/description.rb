@@ -87,7 +87,7 @@ module Manypack
           "parts" => parts.take(tags.size), "else" => unknown, "untagged" => missing ? others.last : unknown }
       end
 
-      # Rules of a type as data. Those for converted objects say nothing about what is written.
+      # Rules of a type as data. Rules for converted objects say nothing about the bytes.
       def rules(rules)
         written = Rules.of_written(rules.to_a).size
         rules.to_a.each_with_index.map do |rule, i|

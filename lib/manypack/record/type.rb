@@ -331,7 +331,7 @@ module Manypack
     #
     # options:: those of Type#dump, and of Manypack.to_json
     #
-    # Raises the errors of Type#dump, and those of Manypack.to_json for what JSON does not have.
+    # Raises the errors of Type#dump, and those of Manypack.to_json for values that JSON does not have.
     #
     #   Manypack::Type[[Integer]].dump_json([1, 2]) #=> "[1,2]"
     def dump_json(object, options = nil)
@@ -343,9 +343,9 @@ module Manypack
       type.codec.to_json(type.dump(object, check: check))
     end
 
-    # Returns a View of what Type#dump packs: bytes that are known to be packed. Where an object is packed, sent or
-    # rendered, alone or inside of another one, a View is written as its bytes; a String of bytes would be packed again.
-    # Raises the errors of Type#dump.
+    # Returns a View of the bytes that Type#dump writes, which are known to be packed. Where an object is packed, sent
+    # or rendered, alone or inside of another one, a View is written as its bytes; a String of bytes would be packed
+    # again. Raises the errors of Type#dump.
     #
     #   IDS = Manypack::Type[[Integer]]
     #   Manypack.pack({"ids" => IDS.view([1, 2])}) == Manypack.pack({"ids" => [1, 2]}) #=> true

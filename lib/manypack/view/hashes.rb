@@ -6,8 +6,8 @@
 #++
 module Manypack
   class View
-    # Returns a Set of the elements, or of what the block returns for each, as Enumerable#to_set does. Raises LimitError
-    # as View#to_h does. Only the main Ractor of Ruby 3.1 can load "set": a program whose other Ractors call this has to
+    # Returns a Set of the elements, or of the block's results for them, as Enumerable#to_set does. Raises LimitError as
+    # View#to_h does. Only the main Ractor of Ruby 3.1 can load "set": a program whose other Ractors call this has to
     # require it first.
     #
     #   Manypack::View.new(Manypack.pack([1, 1])).to_set #=> #<Set: {1}>
@@ -63,7 +63,7 @@ module Manypack
       elements.tally(*counts)
     end
 
-    # Returns the elements grouped by what the block returns for them, as Enumerable#group_by does. Raises LimitError as
+    # Returns the elements grouped by the block's results for them, as Enumerable#group_by does. Raises LimitError as
     # View#to_h does.
     #
     #   Manypack::View.new(Manypack.pack([1, 2, 3])).group_by(&:odd?) #=> {true => [1, 3], false => [2]}

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# The ways in which a container is written: how large it may be, what is in it, and samples of it.
+# The ways in which a container is written: its possible sizes, its contents, and samples of it.
 #
 #   pairs = side.shapes(atom)[0]
 #   pairs.parts                        # its nodes, each with a function that makes a map with a value there

@@ -95,7 +95,7 @@ module Manypack
 
         def all_words(spec) = spec[2].map { |rule| words(rule, spec[1]) }.join(", ")
 
-        # Returns the rules for what is in a message: those before a conversion, other than to a Set.
+        # Returns the rules for values in a message: those before a conversion, other than to a Set.
         def of_written(rules)
           last = rules.index { |kind, klass, _, _, words| kind == :via && !(klass.name == "Set" && words) }
           last ? rules[..last] : rules
