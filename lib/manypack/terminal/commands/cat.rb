@@ -61,7 +61,7 @@ module Manypack
       # Shows messages one by one if only unpacking can find an error, so that all messages before the error are shown.
       def show(input)
         if @most || @format == "ruby"
-          input.each_message(*@most) { |message| @found ? print(@found.in_one(message)) : write(message) }
+          input.each_message(*@most) { |message| @found ? print(@found.packed_in(message)) : write(message) }
         elsif @found
           @found.each_batch(input) { |packed| print(packed) }
         else

@@ -30,7 +30,7 @@ module Manypack
       def types(path)
         found = {}
         each_input([path]) do |input|
-          input.each_message { |message| message.guard { add(found, Manypack.unpack(message.to_s)) } }
+          input.each_message { |message| add(found, Manypack.unpack(message.to_s)) }
         end
         found
       end

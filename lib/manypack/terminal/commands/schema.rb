@@ -27,7 +27,7 @@ module Manypack
       def work
         definition = Definition.new(@root || "Message")
         each_input do |input|
-          input.each_message(*@most) { |message| message.guard { definition.add(message.to_s) } }
+          input.each_message(*@most) { |message| definition.add(message.to_s) }
         end
         output.write(definition.to_s) unless definition.empty? && @status != FINE
       end

@@ -33,23 +33,19 @@ module Manypack
       # one up to it. Raises Fault.
       def in_batch(messages, &block)
         packed = nil
-        messages.at_once(->(all) { packed = in_many(all) }) { |message| give(in_one(message), message, &block) }
+        messages.at_once(->(all) { packed = packed_in(all) }) { |one| give(packed_in(one), one, &block) }
         give(packed, messages, &block) if packed
       end
 
-      # Returns the packed values that are found in one message.
-      def in_one(message)
-        message.guard { in_many(message) }
-      end
-
-      private
-
-      def in_many(messages)
+      # Returns the packed values that are found in messages. Raises a DecodeError.
+      def packed_in(messages)
         return with_paths(messages) if @with_path
 
         Internal.search_bytes(messages.bytes, messages.start, messages.size, @looks.codec, @path.steps, @path.max_looks,
                               @grouped)
       end
+
+      private
 
       def with_paths(messages)
         found = "".b
