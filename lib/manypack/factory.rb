@@ -169,9 +169,7 @@ module Manypack
     private_constant :TYPE_OPTIONS
 
     # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.
-    def lenient?
-      !is_a?(Manypack::Factory)
-    end
+    def lenient? = !is_a?(Manypack::Factory)
 
     # Raises ArgumentError for arguments that would be ignored. Returns a warning, or nil.
     def check_registration(type, klass, options)

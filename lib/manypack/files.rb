@@ -149,9 +149,7 @@ module Manypack
     end
 
     # Yields an io with the bytes of a file, decompressed.
-    def self.read(path, &block)
-      File.open(path, "rb") { |file| decompress(file, path, &block) }
-    end
+    def self.read(path, &block) = File.open(path, "rb") { |file| decompress(file, path, &block) }
 
     # Yields the open file, or an io that decompresses it if the name says that it is compressed.
     def self.decompress(file, path)

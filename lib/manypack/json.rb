@@ -175,9 +175,7 @@ module Manypack
 
   module Arguments # :nodoc:
     # Called by from_json for a source or a target that the extension does not handle itself.
-    def self.json_of(codec, source, out)
-      JSONTexts.pack(codec, source, out)
-    end
+    def self.json_of(codec, source, out) = JSONTexts.pack(codec, source, out)
 
     # Returns the packed bytes of a text with each repeated key only once, in its first place and with its last value.
     def self.with_last_keys(bytes, max_depth, compatibility_mode)

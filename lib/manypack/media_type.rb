@@ -43,9 +43,7 @@ module Manypack
     end
 
     # A media type without its parameters.
-    def self.without_parameters(content_type)
-      content_type.to_s.b[/\A[^;]*/].strip.downcase
-    end
+    def self.without_parameters(content_type) = content_type.to_s.b[/\A[^;]*/].strip.downcase
     private_class_method :without_parameters
   end
   private_constant :MediaType

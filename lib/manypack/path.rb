@@ -286,9 +286,7 @@ module Manypack
     end
 
     # Writes the path to a YAML document as what Path#to_s returns.
-    def encode_with(coder)
-      coder.represent_scalar(nil, to_s)
-    end
+    def encode_with(coder) = coder.represent_scalar(nil, to_s)
 
     private
 
@@ -297,9 +295,7 @@ module Manypack
     end
 
     # Called by Marshal, which refuses Functions.
-    def marshal_dump
-      [steps, max_looks]
-    end
+    def marshal_dump = [steps, max_looks]
 
     def marshal_load((steps, max_looks))
       initialize(Steps.new(steps), max_looks: max_looks)

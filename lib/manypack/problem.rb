@@ -35,15 +35,11 @@ module Manypack
     end
 
     # Returns a text in valid UTF-8, for JSON.
-    def self.text(text)
-      String.new(text, encoding: Encoding::UTF_8).scrub
-    end
+    def self.text(text) = String.new(text, encoding: Encoding::UTF_8).scrub
     private_class_method :text
 
     # Returns the same as a JSON text.
-    def self.json(...)
-      Manypack.to_json(Manypack.pack(of(...)))
-    end
+    def self.json(...) = Manypack.to_json(Manypack.pack(of(...)))
   end
   private_constant :Problem
 end

@@ -203,9 +203,7 @@ module Manypack
       raise ArgumentError, "#{type.inspect} #{needed_for(tag_key)}"
     end
 
-    def self.array?(spec)
-      spec[0] == :record && spec[1].form == :array
-    end
+    def self.array?(spec) = spec[0] == :record && spec[1].form == :array
 
     def self.needed_for(tag_key)
       return "is no Record as an array, such as CIRCLE.array, whose first element would be the tag" if tag_key == :first
@@ -469,9 +467,7 @@ module Manypack
       finish(codec, base, types.values)
     end
 
-    def options
-      @options || uninitialized
-    end
+    def options = @options || uninitialized
 
     # Returns the types of the members for a Record that extends this one: replaces names of this Record, which would
     # mean the other one there.
@@ -529,9 +525,7 @@ module Manypack
     end
 
     # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
-    def hashed_state
-      [@klass, @types.transform_values(&:spec), @form, @build, @check]
-    end
+    def hashed_state = [@klass, @types.transform_values(&:spec), @form, @build, @check]
 
     def copy(codec: self.codec, base: self.base, **changes)
       now = PARTS.transform_values { |name| instance_variable_get(name) }
@@ -539,10 +533,7 @@ module Manypack
     end
 
     def checked(rule) = copy(rules: [*@rules, rule].freeze)
-
-    def shareable_options?
-      Ractor.shareable?(@options) && Spec.shareable?(@rules)
-    end
+    def shareable_options? = Ractor.shareable?(@options) && Spec.shareable?(@rules)
   end
 end
 

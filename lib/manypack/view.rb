@@ -83,9 +83,7 @@ module Manypack
     end
 
     # Returns View#value for ActiveSupport, as in <code>render json: view</code>.
-    def as_json(*arguments)
-      value.as_json(*arguments)
-    end
+    def as_json(*arguments) = value.as_json(*arguments)
 
     # Returns true for a map or an array without elements. Raises what View#size raises.
     #

@@ -74,9 +74,7 @@ module Manypack
       end
 
       # An object of BasicObject has no such method.
-      def class_of(object)
-        Kernel.instance_method(:class).bind_call(object)
-      end
+      def class_of(object) = Kernel.instance_method(:class).bind_call(object)
 
       # Returns a class that has a Record, and no other: reading creates no objects of arbitrary classes.
       def class_named(name)
@@ -98,9 +96,7 @@ module Manypack
       end
 
       # Returns the name that Ruby gave a class, which may have a method +name+ of its own.
-      def own_name(klass)
-        Module.instance_method(:name).bind_call(klass)
-      end
+      def own_name(klass) = Module.instance_method(:name).bind_call(klass)
     end
     private_constant :Objects
   end

@@ -39,13 +39,8 @@ module Manypack
         zone(unpacker.read).at(seconds, nanoseconds, :nanosecond)
       end
 
-      def write_time_zone(zone)
-        zone.name
-      end
-
-      def read_time_zone(name)
-        zone(name.dup.force_encoding(Encoding::UTF_8))
-      end
+      def write_time_zone(zone) = zone.name
+      def read_time_zone(name) = zone(name.dup.force_encoding(Encoding::UTF_8))
 
       def write_duration(duration, packer)
         packer.write(duration.value)
@@ -77,9 +72,7 @@ module Manypack
       end
 
       # Writes a plain String: a SafeBuffer would be packed by this method again.
-      def write_safe_buffer(buffer, packer)
-        packer.write(String.new(buffer))
-      end
+      def write_safe_buffer(buffer, packer) = packer.write(String.new(buffer))
 
       def read_safe_buffer(unpacker)
         text = unpacker.read

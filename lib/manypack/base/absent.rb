@@ -7,7 +7,6 @@ module Manypack
   # The class of ABSENT.
   class Absent # :nodoc:
     def self._load(_) = ABSENT
-
     def inspect = "Manypack::ABSENT"
     alias to_s inspect
 

@@ -62,9 +62,7 @@ module Manypack
       @as.nil? || @as == :view ? self : FrontLoader.new(nil, @type ? @type.codec : @codec.now, {})
     end
 
-    def max_bytes
-      Arguments.codec_of_loader(@type, @codec.now).options[:max_bytes]
-    end
+    def max_bytes = Arguments.codec_of_loader(@type, @codec.now).options[:max_bytes]
 
     private
 

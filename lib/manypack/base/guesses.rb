@@ -36,9 +36,7 @@ module Manypack
     private
 
     # Returns what to do instead of calling a method of that name, or nil. A class may know more.
-    def guess(name)
-      Hints.method(self, name)
-    end
+    def guess(name) = Hints.method(self, name)
 
     def method_missing(name, *, **)
       hint = guess(name)
@@ -53,9 +51,7 @@ module Manypack
     end
 
     # Stops Ruby from calling method_missing when it looks for a conversion.
-    def respond_to_missing?(_name, _all)
-      false
-    end
+    def respond_to_missing?(_name, _all) = false
   end
   private_constant :Guesses
 
@@ -67,8 +63,6 @@ module Manypack
   end
 
   # Adds to the error what to use instead of a class that other libraries have.
-  def self.const_missing(name)
-    Guesses.no_constant(self, name, Hints.for(:constant, name.to_sym))
-  end
+  def self.const_missing(name) = Guesses.no_constant(self, name, Hints.for(:constant, name.to_sym))
   private_class_method :const_missing
 end

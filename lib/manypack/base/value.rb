@@ -14,7 +14,6 @@ module Manypack
 
     # Called by Marshal.
     def marshal_dump = raise(::TypeError, unwritable("Marshal"))
-
     def unwritable(format) = "#{format} cannot write a #{self.class}: #{advice}"
     def advice = "create another one where you need it"
   end

@@ -55,9 +55,7 @@ module Manypack
     end
 
     # The body is a count of digits, which BigDecimal._load would allocate, a colon, and the number.
-    def read_bigdecimal(body)
-      build("BigDecimal") { BigDecimal(body[/\A\d+:(.+)\z/, 1]) }
-    end
+    def read_bigdecimal(body) = build("BigDecimal") { BigDecimal(body[/\A\d+:(.+)\z/, 1]) }
 
     # Writes no denominator for zero.
     def write_rational(rational, packer)
@@ -105,9 +103,7 @@ module Manypack
       packer.write(date.jd)
     end
 
-    def read_date(unpacker)
-      Date.jd(read_integer(unpacker, "Date"))
-    end
+    def read_date(unpacker) = Date.jd(read_integer(unpacker, "Date"))
 
     def write_time(time, packer)
       packer.write(time.tv_sec)
@@ -168,9 +164,7 @@ module Manypack
       raise EncodingError, "a URI with characters that have to be escaped cannot be packed"
     end
 
-    def read_uri(body)
-      build("URI") { URI.parse(text(body)) }
-    end
+    def read_uri(body) = build("URI") { URI.parse(text(body)) }
 
     def write_ipaddr(ipaddr, packer)
       whole = ipaddr.prefix == (ipaddr.ipv6? ? 128 : 32)
@@ -188,9 +182,7 @@ module Manypack
     end
 
     # A file name may be any bytes. Ruby marks the names that it lists as UTF-8, even if they are not valid.
-    def read_pathname(body)
-      build("Pathname") { Pathname.new(utf8(body)) }
-    end
+    def read_pathname(body) = build("Pathname") { Pathname.new(utf8(body)) }
 
     # Refuses a Regexp with a timeout, which would come back without it.
     def write_regexp(regexp)
@@ -201,9 +193,7 @@ module Manypack
       regexp.to_s
     end
 
-    def read_regexp(body)
-      build("Regexp") { regexp_of(body) }
-    end
+    def read_regexp(body) = build("Regexp") { regexp_of(body) }
 
     def read_integer(unpacker, class_name)
       value = unpacker.read
@@ -230,9 +220,7 @@ module Manypack
       raise EncodingError, "a #{class_name} in #{encoding} cannot be packed: it would come back different"
     end
 
-    def utf8(bytes)
-      bytes.dup.force_encoding(Encoding::UTF_8)
-    end
+    def utf8(bytes) = bytes.dup.force_encoding(Encoding::UTF_8)
 
     # Returns a body as UTF-8 if it is valid: bodies are binary, but most text in them is UTF-8.
     def text(body)
@@ -251,9 +239,7 @@ module Manypack
     end
 
     # A Regexp in US-ASCII matches text in every encoding unless its encoding is fixed.
-    def encoding_of(regexp)
-      [regexp.encoding, regexp.fixed_encoding?]
-    end
+    def encoding_of(regexp) = [regexp.encoding, regexp.fixed_encoding?]
 
     # Escaped bytes, as in /\xFF/n, make a Regexp in BINARY that UTF-8 does not allow.
     def regexp_of(body)

@@ -59,23 +59,16 @@ module Manypack
     module Lending # :nodoc:
       private
 
-      def codec
-        @factory ? Calls.new(@factory, @options) : super
-      end
-
+      def codec = @factory ? Calls.new(@factory, @options) : super
       def borrow_packer(codec) = @factory ? codec.packer : super
-
       def give_back_packer(packer) = @factory ? packer.reset : super
-
       def borrow_unpacker(codec) = @factory ? codec.unpacker : super
-
       def give_back_unpacker(unpacker) = @factory ? unpacker.reset : super
     end
 
     # Dumps and loads as a Pool of the msgpack gem does, method by method.
     Calls = Struct.new(:factory, :options) do # :nodoc:
       def packer = factory.packer(options).freeze
-
       def unpacker = factory.unpacker(options).freeze
 
       def dump(object)

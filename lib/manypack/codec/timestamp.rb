@@ -118,9 +118,7 @@ module Manypack
     end
 
     # Reads them from a YAML document.
-    def init_with(coder)
-      initialize(coder["sec"], coder["nsec"])
-    end
+    def init_with(coder) = initialize(coder["sec"], coder["nsec"])
 
     private
 
@@ -138,9 +136,7 @@ module Manypack
     end
 
     # Called by Marshal.
-    def marshal_dump
-      [sec, nsec]
-    end
+    def marshal_dump = [sec, nsec]
 
     def marshal_load((sec, nsec))
       initialize(sec, nsec)

@@ -70,13 +70,8 @@ module Manypack
       private
 
       # Called by Marshal.
-      def marshal_dump
-        to_h
-      end
-
-      def marshal_load(paths)
-        initialize(paths)
-      end
+      def marshal_dump = to_h
+      def marshal_load(paths) = initialize(paths)
     end
   end
 end

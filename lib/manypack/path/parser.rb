@@ -107,22 +107,14 @@ module Manypack
         match[0]
       end
 
-      def next?(text)
-        @bytes.byteslice(@at, text.bytesize) == text
-      end
+      def next?(text) = @bytes.byteslice(@at, text.bytesize) == text
 
       def skip(text)
         @at += text.bytesize if next?(text)
       end
 
-      def space
-        take(SPACE)
-      end
-
-      def text_of(bytes)
-        bytes.force_encoding(Encoding::UTF_8)
-      end
-
+      def space = take(SPACE)
+      def text_of(bytes) = bytes.force_encoding(Encoding::UTF_8)
       def expected(what, at = @at)
         column = @bytes.byteslice(0, at).force_encoding(Encoding::UTF_8).size
         raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * column}^"
@@ -345,13 +337,8 @@ module Manypack
         operand
       end
 
-      def singular?(query)
-        query[2].none? { |step| step == ALL || step.is_a?(Array) }
-      end
-
-      def returns(call)
-        @functions[call[1]].returns
-      end
+      def singular?(query) = query[2].none? { |step| step == ALL || step.is_a?(Array) }
+      def returns(call) = @functions[call[1]].returns
 
       def operand
         if skip("@") then [:query, :current, segments]

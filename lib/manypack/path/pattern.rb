@@ -41,9 +41,7 @@ module Manypack
       end
 
       # The looks that matching a text of so many bytes counts as, if the Pattern is not the program's own.
-      def looks(bytesize)
-        [(bytesize**[degree, 1].max) * ways * size, 2**63].min
-      end
+      def looks(bytesize) = [(bytesize**[degree, 1].max) * ways * size, 2**63].min
     end
 
     # Translates an I-Regexp into the source of a Regexp. As in the suite of the standard, ^ and $ are the start and the
@@ -83,9 +81,7 @@ module Manypack
         match
       end
 
-      def text_of(bytes)
-        bytes.force_encoding(Encoding::UTF_8)
-      end
+      def text_of(bytes) = bytes.force_encoding(Encoding::UTF_8)
 
       def skip(char)
         @at += 1 if @bytes[@at] == char
@@ -146,9 +142,7 @@ module Manypack
         end
       end
 
-      def power(ways, times)
-        times > 20 ? Float::INFINITY : ways**times
-      end
+      def power(ways, times) = times > 20 ? Float::INFINITY : ways**times
 
       def atom
         if skip("(") then group
@@ -187,9 +181,7 @@ module Manypack
         source << parts.uniq.join << "]" # Ruby warns of a character that comes twice
       end
 
-      def dash?
-        @bytes[@at] == "-"
-      end
+      def dash? = @bytes[@at] == "-"
 
       def last_dash
         @at += 1

@@ -13,9 +13,7 @@ module Manypack
       NAME = /\A[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*\z/
 
       class << self
-        def path(steps)
-          "$#{steps.map { |step| step(step) }.join}"
-        end
+        def path(steps) = "$#{steps.map { |step| step(step) }.join}"
 
         def step(step)
           case step
@@ -37,14 +35,10 @@ module Manypack
         end
 
         # Returns the name as the parser does, as a new String: text in UTF-8, other bytes as they are.
-        def text_of(name)
-          text?(name) ? name.encode(Encoding::UTF_8) : name.b
-        end
+        def text_of(name) = text?(name) ? name.encode(Encoding::UTF_8) : name.b
 
         # The place of a value as the standard writes it. Keys are objects; those that no path can name show their type.
-        def normalized(steps)
-          "$#{steps.map { |step| "[#{normalized_key(step)}]" }.join}"
-        end
+        def normalized(steps) = "$#{steps.map { |step| "[#{normalized_key(step)}]" }.join}"
 
         def quote(name)
           return %("#{name.b.gsub(/["\\]|[^ -~]/n) { |byte| escape(byte) }}").encode(Encoding::UTF_8) unless text?(name)
@@ -80,9 +74,7 @@ module Manypack
           end
         end
 
-        def conjunct(node)
-          node[0] == :or ? "(#{condition(node)})" : condition(node)
-        end
+        def conjunct(node) = node[0] == :or ? "(#{condition(node)})" : condition(node)
 
         def operand(node)
           case node[0]
@@ -118,9 +110,7 @@ module Manypack
           "'#{name.encode(Encoding::UTF_8).gsub(/['\\\u0000-\u001f]/) { |char| escape(char) }}'"
         end
 
-        def plain?(name)
-          text?(name) && name.match?(NAME) && !name.match?(HIDDEN)
-        end
+        def plain?(name) = text?(name) && name.match?(NAME) && !name.match?(HIDDEN)
 
         def text?(name)
           name.encoding == Encoding::BINARY ? name.ascii_only? : name.valid_encoding?

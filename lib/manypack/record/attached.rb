@@ -7,13 +7,8 @@ module Manypack
   class Record < Type
     # Names a class of Record.define in errors until it has a name of its own.
     module Nameless # :nodoc:
-      def to_s
-        name ? super : "Manypack::Record.define(#{members.join(", ")})"
-      end
-
-      def inspect
-        name ? super : to_s
-      end
+      def to_s = name ? super : "Manypack::Record.define(#{members.join(", ")})"
+      def inspect = name ? super : to_s
     end
     private_constant :Nameless
 
@@ -74,14 +69,10 @@ module Manypack
       # The methods of the objects. A member may have the name dump or class, so these methods call neither.
       module Dumping # :nodoc:
         # Packs the object, as Record#dump does.
-        def dump(**options)
-          __manypack_record__.dump(self, **options)
-        end
+        def dump(**options) = __manypack_record__.dump(self, **options)
 
         # Returns the object as JSON, as Type#dump_json does.
-        def dump_json(**options)
-          __manypack_record__.dump_json(self, **options)
-        end
+        def dump_json(**options) = __manypack_record__.dump_json(self, **options)
 
         # Writes the object to a Packer, for Manypack.pack, with the options and the ext types of the Packer laid over
         # those of the Record. Without a Packer it returns the bytes. With an io or options, it works as Manypack.pack
@@ -103,9 +94,7 @@ module Manypack
 
         class << self
           # Returns the text, in the layout of the JSON around it.
-          def formed(text, state)
-            plain?(state) ? text : value_of(text).to_json(state)
-          end
+          def formed(text, state) = plain?(state) ? text : value_of(text).to_json(state)
 
           # Returns the value of the text for ActiveSupport, whose +only+ and +except+ may be Symbols, as for a model.
           def value(text, subset)
@@ -126,14 +115,10 @@ module Manypack
         end
 
         # Returns the object as JSON, for JSON.generate.
-        def to_json(state = nil, *)
-          Json.formed(__manypack_record__.dump_json(self), state)
-        end
+        def to_json(state = nil, *) = Json.formed(__manypack_record__.dump_json(self), state)
 
         # Returns the value that ActiveSupport turns into JSON, as in <code>render json: object</code>.
-        def as_json(subset = nil)
-          Json.value(__manypack_record__.dump_json(self), subset)
-        end
+        def as_json(subset = nil) = Json.value(__manypack_record__.dump_json(self), subset)
       end
 
       class << self

@@ -9,9 +9,7 @@ module Manypack
     # methods without <code>recursive: true</code>, they take and return Strings. A Record has one, so that Codecs with
     # the same Record are equal.
     class Body # :nodoc:
-      def self.of(record)
-        record.instance_variable_get(:@body)
-      end
+      def self.of(record) = record.instance_variable_get(:@body)
 
       def initialize(record)
         @record = record

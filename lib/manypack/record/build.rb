@@ -29,9 +29,7 @@ module Manypack
         end
 
         # Returns true for a Struct or a Data, whose members can be filled in without a call.
-        def filled?(klass)
-          klass < Struct || data?(klass)
-        end
+        def filled?(klass) = klass < Struct || data?(klass)
 
         # Returns :ivars. Raises ArgumentError for a class whose objects cannot be made without its constructor.
         def ivars(klass)
@@ -59,9 +57,7 @@ module Manypack
 
         private
 
-        def data?(klass)
-          defined?(Data) && klass < Data
-        end
+        def data?(klass) = defined?(Data) && klass < Data
 
         # Members with the names of positional parameters are in the order of these.
         def ordinary(klass, names)
@@ -202,9 +198,7 @@ module Manypack
         end
 
         # Returns the kinds of all parameters except a block.
-        def kinds(parameters)
-          parameters.map(&:first).uniq - %i[block nokey]
-        end
+        def kinds(parameters) = parameters.map(&:first).uniq - %i[block nokey]
       end
     end
     private_constant :Build

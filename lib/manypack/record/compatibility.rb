@@ -11,7 +11,6 @@ module Manypack
     # The place of a value: its path, and a function that makes a message with a value there.
     Place = Struct.new(:path, :around) do
       def step(text, &inside) = Place.new("#{path}#{text}", ->(value) { around.call(inside.call(value)) })
-
       def at(shape, key, size = 0)
         step(shape.step(key)) { |value| shape.sample({ key => value }, size) }
       end

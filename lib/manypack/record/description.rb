@@ -49,9 +49,7 @@ module Manypack
       end
 
       # A name without a Record, or a class of which the codec makes no objects.
-      def unknown(node)
-        { "kind" => "unknown", "words" => node[:words], "exts" => [] }
-      end
+      def unknown(node) = { "kind" => "unknown", "words" => node[:words], "exts" => [] }
 
       def node(spec)
         node = super

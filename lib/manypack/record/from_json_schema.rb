@@ -47,9 +47,7 @@ module Manypack
         @depth = @count = @again = 0
       end
 
-      def root
-        opened("#", @root) { any([type(@root, "#")], "#") }
-      end
+      def root = opened("#", @root) { any([type(@root, "#")], "#") }
 
       private
 
@@ -473,9 +471,7 @@ module Manypack
         (kinds & values.map { |value| json_type(value) }).empty? && [values, kinds].all? { |all| all.uniq == all }
       end
 
-      def literals(spec)
-        { enum: spec[1], nil: [nil], true: [true], false: [false] }[spec[0]]
-      end
+      def literals(spec) = { enum: spec[1], nil: [nil], true: [true], false: [false] }[spec[0]]
 
       def of_allof(schemas, pointer, _only)
         first, *others = filled(schemas, pointer)

@@ -37,20 +37,14 @@ module Manypack
     end
 
     # The same as ==, for keys of a Hash.
-    def eql?(other)
-      self == other
-    end
+    def eql?(other) = self == other
 
     # Returns an Integer, the same for equal objects.
-    def hash
-      state.hash
-    end
+    def hash = state.hash
 
     protected
 
     # Compares the bytes of the example, because YAML gives one in ASCII another encoding.
-    def state
-      [path, reason, example&.b]
-    end
+    def state = [path, reason, example&.b]
   end
 end

@@ -114,9 +114,7 @@ module Manypack
     end
 
     # Writes the fields to a YAML document.
-    def encode_with(coder)
-      coder.represent_object(nil, __fields__.transform_keys(&:name))
-    end
+    def encode_with(coder) = coder.represent_object(nil, __fields__.transform_keys(&:name))
 
     # Shows class and fields, which it decodes.
     #

@@ -45,9 +45,7 @@ module Manypack
         named
       end
 
-      def self.symbol_of(name)
-        name.is_a?(String) ? name.to_sym : name
-      end
+      def self.symbol_of(name) = name.is_a?(String) ? name.to_sym : name
 
       # Names of options, which are members here.
       OPTIONS = [*Options::NAMES, :check, :codec, *Arguments::CODEC_OPTIONS].freeze

@@ -70,14 +70,10 @@ module Manypack
       end
       private_class_method :utf8
 
-      def self.called?(default)
-        default.respond_to?(:call)
-      end
+      def self.called?(default) = default.respond_to?(:call)
 
       # Returns true for a value that its program can change, and will expect to.
-      def self.mutable?(value)
-        [String, Array, Hash].include?(value.class) && !value.frozen?
-      end
+      def self.mutable?(value) = [String, Array, Hash].include?(value.class) && !value.frozen?
 
       # Returns a copy with the given options changed. The +types+ of the members +again+ may have changed.
       def with(klass, types, keys: nil, aliases: nil, defaults: nil, unknown: nil, again: [], **presence)

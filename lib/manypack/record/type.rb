@@ -426,18 +426,11 @@ module Manypack
 
     protected
 
-    def state
-      [spec, @check]
-    end
-
-    def own_codec
-      @codec
-    end
+    def state = [spec, @check]
+    def own_codec = @codec
 
     # Returns true if the Type got no Codec of its own.
-    def follows?
-      @follows
-    end
+    def follows? = @follows
 
     private
 
@@ -447,9 +440,7 @@ module Manypack
       [:check, Record.const_get(:Options).text(message), Callback.new(block)].freeze
     end
 
-    def checked(rule)
-      Spec.made_of(Rules.add(spec, rule), [self])
-    end
+    def checked(rule) = Spec.made_of(Rules.add(spec, rule), [self])
 
     def load_by(bytes, options)
       given = options_of_call(options)
@@ -503,9 +494,7 @@ module Manypack
     def options_of_its_own = %i[check]
 
     # Returns true for an object that is equal to nothing but itself.
-    def identity?(object)
-      object.class.instance_method(:==).owner == BasicObject
-    end
+    def identity?(object) = object.class.instance_method(:==).owner == BasicObject
 
     # The options that were set, as Type#with takes them.
     def changes(**own)
@@ -514,9 +503,7 @@ module Manypack
       " with #{all.join(", ")}" unless all.empty?
     end
 
-    def hashed_state
-      state
-    end
+    def hashed_state = state
 
     # Raises ArgumentError for a Type that a subclass, YAML or allocate made without initialize.
     def uninitialized
@@ -524,9 +511,7 @@ module Manypack
     end
 
     # Returns the codec of DefaultFactory if the Type got no Codec of its own.
-    def base
-      @follows ? DefaultFactory.codec : nil
-    end
+    def base = @follows ? DefaultFactory.codec : nil
 
     # Returns the Codec for a type that is made of others; and the codec of DefaultFactory if the types in the Codec
     # come from there.
@@ -576,8 +561,6 @@ module Manypack
       @strangers.each { |name, record, member| Names.check(name, record, member) }
     end
 
-    def shareable_options?
-      true
-    end
+    def shareable_options? = true
   end
 end

@@ -55,9 +55,7 @@ module Manypack
         raise ArgumentError, "only one of the files can be standard input" if paths == %w[- -]
       end
 
-      def name
-        self.class.name[/\w+\z/].downcase
-      end
+      def name = self.class.name[/\w+\z/].downcase
 
       def options(parser); end
 
@@ -135,9 +133,7 @@ module Manypack
         raise UsageError, "-r #{lib}: #{e.message.lines.first.to_s.chomp} (#{e.class})"
       end
 
-      def output
-        Output.stdout
-      end
+      def output = Output.stdout
 
       # Returns what the command searches for, if anything: any object, which may have a path.
       def search = @selection
@@ -187,9 +183,7 @@ module Manypack
         "#{file ? Visible.line(file).sub(/\Afd:\d+ /, "") : shown(path)}: #{what}"
       end
 
-      def shown(path)
-        path == "-" ? "stdin" : Visible.line(path)
-      end
+      def shown(path) = path == "-" ? "stdin" : Visible.line(path)
 
       def guard(name)
         yield
@@ -199,9 +193,7 @@ module Manypack
         output.flush
       end
 
-      def report(name, fault)
-        fail_with(INVALID, "#{name}:#{fault.offset}: #{fault.message}")
-      end
+      def report(name, fault) = fail_with(INVALID, "#{name}:#{fault.offset}: #{fault.message}")
 
       # The worst exit code counts.
       def fail_with(status, message)

@@ -66,9 +66,7 @@ module Manypack
 
       # Whole messages: a part of a String, its offset in the input, the index of the first message, and their number.
       Messages = Struct.new(:bytes, :start, :size, :index, :offset, :count) do
-        def to_s
-          start.zero? && size == bytes.bytesize ? bytes : bytes.byteslice(start, size)
-        end
+        def to_s = start.zero? && size == bytes.bytesize ? bytes : bytes.byteslice(start, size)
 
         # Yields each message as Messages of one. Raises Fault as guard does.
         def each(&block)
@@ -164,13 +162,8 @@ module Manypack
       end
 
       # Returns true if the first message is a map, as far as it has been read.
-      def map?
-        @map
-      end
-
-      def endless?
-        @follow
-      end
+      def map? = @map
+      def endless? = @follow
 
       def with_io(&block)
         @io.is_a?(IO) ? yield(@io) : @io.piped(&block)
@@ -213,13 +206,8 @@ module Manypack
       end
 
       # Returns true if any process can read the input at any place, by bytes_at.
-      def regular?
-        @io.is_a?(IO) && @io.stat.file?
-      end
-
-      def bytes_at(offset, size)
-        @io.pread(size, @start + offset)
-      end
+      def regular? = @io.is_a?(IO) && @io.stat.file?
+      def bytes_at(offset, size) = @io.pread(size, @start + offset)
 
       private
 
@@ -288,9 +276,7 @@ module Manypack
       end
 
       # Makes the offset of a batch count from the start of the file.
-      def taken(part)
-        part && [*part.first(4), part[4] + @origin]
-      end
+      def taken(part) = part && [*part.first(4), part[4] + @origin]
 
       def read
         @io.readpartial(READ_BYTES)

@@ -22,9 +22,7 @@ module Manypack
         @kept.write(text)
       end
 
-      def flush
-        @kept.flush
-      end
+      def flush = @kept.flush
 
       # Writes whole messages or lines. Raises ClosedPipe if nobody reads them any more.
       def write(text)
@@ -35,18 +33,11 @@ module Manypack
       end
 
       # Returns true if anything was written.
-      def written?
-        @written
-      end
-
-      def tty?
-        @io.tty?
-      end
+      def written? = @written
+      def tty? = @io.tty?
 
       # Returns true if it is a regular file, which nobody reads while it is written.
-      def file?
-        @io.stat.file?
-      end
+      def file? = @io.stat.file?
     end
 
     # Colours, for a terminal whose user has not refused them (https://no-color.org).
@@ -55,9 +46,7 @@ module Manypack
 
       module_function
 
-      def paint(text, color)
-        wanted? ? "\e[#{CODES.fetch(color)}m#{text}\e[0m" : text
-      end
+      def paint(text, color) = wanted? ? "\e[#{CODES.fetch(color)}m#{text}\e[0m" : text
 
       def wanted?
         return @wanted unless @wanted.nil?

@@ -86,9 +86,7 @@ module Manypack
       end
 
       # Returns true if a step starts there.
-      def step?(text, at)
-        at.zero? || text[at - 1] == "."
-      end
+      def step?(text, at) = at.zero? || text[at - 1] == "."
 
       def comparison(text)
         "a path has no comparison, as in #{text}; filter --where compares: filter --where '@.a >= 1'"

@@ -86,8 +86,6 @@ module Manypack
     end
 
     # Raises LimitError as unpacking does for a map with these keys that ends where the View does.
-    def check_hashes(keys)
-      Arguments.check_key_hashes(keys, offset + bytesize)
-    end
+    def check_hashes(keys) = Arguments.check_key_hashes(keys, offset + bytesize)
   end
 end

@@ -86,7 +86,6 @@ module Manypack
       alias_method :tagged, :narrowed
 
       def without(keys) = changed(known: known.except(*keys), never: never | keys)
-
       def excluding(key, values) = changed(excluded: { **excluded, key => values | excluded.fetch(key, []) })
 
       # Returns a Hash with values at keys, and at least so many pairs if that many are possible.

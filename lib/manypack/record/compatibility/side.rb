@@ -88,9 +88,7 @@ module Manypack
       end
 
       # Returns the nodes of the keys and values of unknown pairs that a Record collects.
-      def rest(record)
-        collecting(record)&.fetch("parts")&.map { |part| node(part) }
-      end
+      def rest(record) = collecting(record)&.fetch("parts")&.map { |part| node(part) }
 
       # Returns the map in which a Record collects unknown pairs, or nil.
       def collecting(record)
@@ -327,10 +325,7 @@ module Manypack
         throw(:none)
       end
 
-      def longest(enum)
-        enum["values"].grep(String).max_by(&:bytesize) || ""
-      end
-
+      def longest(enum) = enum["values"].grep(String).max_by(&:bytesize) || ""
       def sample_ext(types, size = 0)
         type = types == "all" ? 99 : types[0][0]
         ExtensionValue.new(type, type == -1 ? "\0\0\0\0".b : "\0".b * size)

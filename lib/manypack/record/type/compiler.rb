@@ -191,9 +191,7 @@ module Manypack
         end
       end
 
-      def around
-        @around.reverse_each.map(&:first).find { |one| one.is_a?(Record) }
-      end
+      def around = @around.reverse_each.map(&:first).find { |one| one.is_a?(Record) }
 
       def unnamed(name)
         return "the type of Type.recursive is known only inside of it" unless name.is_a?(::Symbol)
@@ -232,9 +230,7 @@ module Manypack
       end
 
       # Returns true if the Record's own shapes are used, so that a chain of Records is compiled in linear time.
-      def shared?(record)
-        @nodes.size > 1 && Internal.shared_shapes?(record, @codec)
-      end
+      def shared?(record) = @nodes.size > 1 && Internal.shared_shapes?(record, @codec)
 
       def same_there?(names)
         names.all? do |name, index|

@@ -58,9 +58,7 @@ module Manypack
         words.size > MOST_SHOWN ? "one of #{words.take(MOST_SHOWN).join(", ")}, ..." : words.join(" or ")
       end
 
-      def self.bounded(words)
-        words.start_with?("at") ? "of #{words}" : words
-      end
+      def self.bounded(words) = words.start_with?("at") ? "of #{words}" : words
     end
     private_constant :Expected
   end

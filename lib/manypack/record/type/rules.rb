@@ -182,9 +182,7 @@ module Manypack
           [[least, most].map { |bound| bound && [bound, 2**32].min }].flatten
         end
 
-        def checked_pattern(pattern)
-          Pattern.new(pattern).rule
-        end
+        def checked_pattern(pattern) = Pattern.new(pattern).rule
 
         def checked_unique(unique)
           raise ArgumentError, "unique must be true or false, got #{unique.inspect}" unless unique == true

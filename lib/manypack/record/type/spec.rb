@@ -14,9 +14,7 @@ module Manypack
   class Type
     # A recursive type around others, known by the number of its level.
     Recursion = Struct.new(:level, :definition) do # :nodoc:
-      def named?(name)
-        name == level
-      end
+      def named?(name) = name == level
     end
     private_constant :Recursion
 
@@ -84,9 +82,7 @@ module Manypack
                                "as [\"a\", \"b\"] lists values"
         end
 
-        def any_of(types)
-          any(types.map { |type| of(type) })
-        end
+        def any_of(types) = any(types.map { |type| of(type) })
 
         def any(specs)
           specs = specs.flat_map { |spec| alternatives(spec) }.uniq
@@ -94,9 +90,7 @@ module Manypack
         end
 
         # Returns the specs of a union, or the only one.
-        def alternatives(spec)
-          spec[0] == :union ? spec[1] : [spec]
-        end
+        def alternatives(spec) = spec[0] == :union ? spec[1] : [spec]
 
         # Returns the words by which errors name a spec.
         def words(spec)
@@ -179,13 +173,8 @@ module Manypack
         end
 
         # Returns true if a name means a Record or a recursive type around it.
-        def named?(one, name)
-          name == :self ? one.is_a?(Record) : one.named?(name)
-        end
-
-        def inner(spec)
-          spec[0] == :recursive ? inner(spec[2]) : spec
-        end
+        def named?(one, name) = name == :self ? one.is_a?(Record) : one.named?(name)
+        def inner(spec) = spec[0] == :recursive ? inner(spec[2]) : spec
 
         # Returns the specs that a spec is made of without unions, recursion and rules. Without +converted+, leaves out
         # those that a rule converts.
@@ -222,9 +211,7 @@ module Manypack
         end
 
         # Returns true if objects of MessagePack's own types are of the class or module.
-        def core?(klass)
-          CORE.any? { |core| core <= klass }
-        end
+        def core?(klass) = CORE.any? { |core| core <= klass }
 
         def nullable?(spec)
           leaves(spec, converted: false).any? do |kind, detail|
@@ -266,14 +253,10 @@ module Manypack
           [:list, of(types[0])]
         end
 
-        def literal?(type)
-          LITERALS.include?(type.class)
-        end
+        def literal?(type) = LITERALS.include?(type.class)
 
         # Returns true for a Symbol that names a Record. Any other Symbol alone in an Array is an enum of one literal.
-        def name?(type)
-          type.is_a?(::Symbol) && (type == :self || type.match?(/\A[[:upper:]]/))
-        end
+        def name?(type) = type.is_a?(::Symbol) && (type == :self || type.match?(/\A[[:upper:]]/))
 
         def enum(literals)
           unless literals.all? { |literal| literal?(literal) }

@@ -47,10 +47,7 @@ module Manypack
       end
 
       # True for a format that writes bin as it is, whatever the options say.
-      def whole?
-        %w[ruby msgpack].include?(@format)
-      end
-
+      def whole? = %w[ruby msgpack].include?(@format)
       def search = @found
 
       def work

@@ -16,9 +16,7 @@ module Manypack
 
       private
 
-      def check(paths)
-        check_two(paths, ", the old one first")
-      end
+      def check(paths) = check_two(paths, ", the old one first")
 
       def work
         old, new = @paths.map { |path| types(path) }

@@ -19,22 +19,16 @@ module Manypack
         raise ArgumentError, "which shell, bash or zsh?" unless [%w[bash], %w[zsh]].include?(paths)
       end
 
-      def work
-        output.write(@paths == %w[bash] ? bash : zsh)
-      end
+      def work = output.write(@paths == %w[bash] ? bash : zsh)
 
       def commands
         COMMANDS.keys.to_h { |name| [name, Terminal.command(name).new.parser.top.list.grep(OptionParser::Switch)] }
       end
 
-      def names(switch)
-        [*switch.short, *switch.long]
-      end
+      def names(switch) = [*switch.short, *switch.long]
 
       # Returns the values of an option that takes only certain values.
-      def values(switch)
-        switch.pattern.is_a?(Hash) ? switch.pattern.keys : []
-      end
+      def values(switch) = switch.pattern.is_a?(Hash) ? switch.pattern.keys : []
 
       def bash
         <<~BASH
@@ -87,9 +81,7 @@ module Manypack
         "    #{name}) shift words; (( CURRENT-- )); _arguments #{options.join(" ")} '*:file:_files' ;;\n"
       end
 
-      def quote(text)
-        "'#{text.gsub("'", "'\\\\''")}'"
-      end
+      def quote(text) = "'#{text.gsub("'", "'\\\\''")}'"
     end
   end
 end

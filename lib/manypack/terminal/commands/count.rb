@@ -22,7 +22,6 @@ module Manypack
       end
 
       def found? = @total.positive?
-
       def streams? = false
 
       def work

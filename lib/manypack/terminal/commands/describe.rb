@@ -17,7 +17,6 @@ module Manypack
       private
 
       def reads_messages? = false
-
       def writes_messages? = true
 
       def check(paths)
@@ -38,13 +37,8 @@ module Manypack
         modules.flat_map { |one| constants(one) }.to_h
       end
 
-      def name_of(place)
-        Module.instance_method(:name).bind_call(place)
-      end
-
-      def program?(name)
-        name && !name.match?(/\A(?:Manypack\z|Manypack::|#<)/)
-      end
+      def name_of(place) = Module.instance_method(:name).bind_call(place)
+      def program?(name) = name && !name.match?(/\A(?:Manypack\z|Manypack::|#<)/)
 
       # Leaves out constants that would have to be loaded first, and the one in which a class keeps its Record.
       def constants(place)

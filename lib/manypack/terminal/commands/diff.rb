@@ -23,9 +23,7 @@ module Manypack
         parser.on("-q", "--quiet", "Show nothing, and only set the exit code") { @quiet = true }
       end
 
-      def check(paths)
-        check_two(paths)
-      end
+      def check(paths) = check_two(paths)
 
       def work
         @printer = Printer.new("json")

@@ -21,7 +21,6 @@ module Manypack
       private
 
       def writes_messages? = true
-
       def reads_messages? = false
 
       def options(parser)

@@ -71,13 +71,8 @@ module Manypack
         each_input { |input| show(input) }
       end
 
-      def rows?
-        Rows::SEPARATORS.key?(@format)
-      end
-
-      def rows
-        Rows.new(@format, titles: @columns, header: @header, visible: output.tty?)
-      end
+      def rows? = Rows::SEPARATORS.key?(@format)
+      def rows = Rows.new(@format, titles: @columns, header: @header, visible: output.tty?)
 
       def emit(text)
         return if text.empty?
@@ -121,9 +116,7 @@ module Manypack
         messages.count == 1 || %w[pretty yaml].include?(@format)
       end
 
-      def text(packed, &block)
-        @raw ? raw(packed, &block) : @writer.each_piece(packed, &block)
-      end
+      def text(packed, &block) = @raw ? raw(packed, &block) : @writer.each_piece(packed, &block)
 
       # Writes Strings as they are, except that on a terminal each is one line, with control characters escaped. Writes
       # other values as JSON.

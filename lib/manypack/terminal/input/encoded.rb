@@ -63,9 +63,7 @@ module Manypack
         complete
       end
 
-      def complete
-        @text.match?(/[\\0]\z/n) && !@ended ? @text.bytesize - 1 : @text.bytesize
-      end
+      def complete = @text.match?(/[\\0]\z/n) && !@ended ? @text.bytesize - 1 : @text.bytesize
 
       def decode(complete)
         digits = @text.byteslice(0, complete).gsub(@form.noise, "")

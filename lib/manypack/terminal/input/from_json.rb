@@ -143,9 +143,7 @@ module Manypack
         [time(time.to_i, time.nsec)] if time
       end
 
-      def time(sec, nsec)
-        ExtensionValue.new(Timestamp::TYPE, Timestamp.to_msgpack_ext(sec, nsec))
-      end
+      def time(sec, nsec) = ExtensionValue.new(Timestamp::TYPE, Timestamp.to_msgpack_ext(sec, nsec))
 
       # Returns the packed key.
       def key(key)

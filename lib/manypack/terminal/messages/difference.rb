@@ -75,13 +75,8 @@ module Manypack
       end
 
       # Reports what only one side has.
-      def report(step, left, right)
-        at(step) { @block.call(@steps, left, right) }
-      end
-
-      def map?(value)
-        value.is_a?(Hash) || value.is_a?(Pairs)
-      end
+      def report(step, left, right) = at(step) { @block.call(@steps, left, right) }
+      def map?(value) = value.is_a?(Hash) || value.is_a?(Pairs)
 
       def compare_maps(one, two)
         return compare_hashes(one, two) if simple_keys?(one) && simple_keys?(two)

@@ -17,9 +17,7 @@ module Manypack
       end
 
       # Counts the exts of a packed message, also those inside a key that is a map or an array.
-      def count(bytes)
-        @tally.add(bytes, 0, bytes.bytesize)
-      end
+      def count(bytes) = @tally.add(bytes, 0, bytes.bytesize)
 
       # Returns the type of an object that was packed as an ext, as Ruby code.
       def type_of(object)
@@ -29,9 +27,7 @@ module Manypack
       end
 
       # Returns true if all exts of type -1 can be read as Times. For those that type_of has not seen, that is unknown.
-      def times?
-        @times.positive? && hidden.zero?
-      end
+      def times? = @times.positive? && hidden.zero?
 
       # Returns the options that reading all messages needs, as Ruby code.
       def options
@@ -45,9 +41,7 @@ module Manypack
       private
 
       # Returns the number of exts that type_of has not seen.
-      def hidden
-        @tally.counts.first.values_at(*HEADS).sum - @times - @others
-      end
+      def hidden = @tally.counts.first.values_at(*HEADS).sum - @times - @others
     end
   end
 end

@@ -8,9 +8,7 @@ module Manypack
       private_constant :PARSER
 
       # Returns the Selection for the argument of --where: a condition, PATH or PATH=VALUE.
-      def self.where(text, looks)
-        new(text, looks, condition: PathText.condition?(text))
-      end
+      def self.where(text, looks) = new(text, looks, condition: PathText.condition?(text))
 
       # The path, or nil for a condition.
       attr_reader :path
@@ -31,14 +29,10 @@ module Manypack
       end
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
-      def match?(bytes)
-        !in_part(bytes, 0, bytes.bytesize).empty?
-      end
+      def match?(bytes) = !in_part(bytes, 0, bytes.bytesize).empty?
 
       # Returns the messages that match, packed. Raises a DecodeError.
-      def chosen(messages)
-        in_part(messages.bytes, messages.start, messages.size)
-      end
+      def chosen(messages) = in_part(messages.bytes, messages.start, messages.size)
 
       private
 

@@ -27,13 +27,8 @@ module Manypack
       end
 
       # Returns true if some of the maps lack the key.
-      def optional?(key)
-        @seen[key] < @maps
-      end
-
-      def record?
-        @maps.positive? && !@values && !@fields.empty?
-      end
+      def optional?(key) = @seen[key] < @maps
+      def record? = @maps.positive? && !@values && !@fields.empty?
 
       # Returns the type of a Record's member as Ruby code. The block returns the name of a map's Record.
       def to_ruby(&name)

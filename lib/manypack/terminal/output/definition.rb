@@ -22,9 +22,7 @@ module Manypack
       end
 
       # Returns true if no message was added.
-      def empty?
-        @empty
-      end
+      def empty? = @empty
 
       def to_s
         @definitions = []

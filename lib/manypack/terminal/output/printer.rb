@@ -37,9 +37,7 @@ module Manypack
 
       private
 
-      def pretty?
-        @format == "pretty"
-      end
+      def pretty? = @format == "pretty"
 
       # Goes through JSON, so that both formats write a value that neither can express in the same form.
       def yaml(bytes, start, size, &block)

@@ -36,9 +36,7 @@ module Manypack
 
         private
 
-        def terminal?
-          $stderr.tty? && ENV["TERM"] != "dumb"
-        end
+        def terminal? = $stderr.tty? && ENV["TERM"] != "dumb"
       end
 
       def initialize(file, name)
@@ -86,9 +84,7 @@ module Manypack
         @ended.wait(@lock, seconds) unless @over
       end
 
-      def read_bytes
-        [@position.sysseek(0, IO::SEEK_CUR), @total].min
-      end
+      def read_bytes = [@position.sysseek(0, IO::SEEK_CUR), @total].min
 
       # The bar has no colours. It never finishes, because a finished bar cannot be cleared.
       def bar

@@ -70,9 +70,7 @@ module Manypack
         rows.map { |cells| row(cells) }.join
       end
 
-      def container?(value)
-        [Array, Hash, Twins::Elements, Twins::Pairs].include?(value.class)
-      end
+      def container?(value) = [Array, Hash, Twins::Elements, Twins::Pairs].include?(value.class)
 
       # Returns the cells of a container.
       def cells(value)
@@ -108,26 +106,16 @@ module Manypack
         end
       end
 
-      def text?(string)
-        string.encoding == Encoding::UTF_8 && string.valid_encoding?
-      end
-
-      def shown(text)
-        @visible ? Visible.line(text) : text
-      end
-
-      def json(value)
-        @json.print(Twins.packed(value)).chomp
-      end
+      def text?(string) = string.encoding == Encoding::UTF_8 && string.valid_encoding?
+      def shown(text) = @visible ? Visible.line(text) : text
+      def json(value) = @json.print(Twins.packed(value)).chomp
 
       # Puts empty text in quotes, because an empty field means nil.
       def quoted(value, text)
         value == "" || text.match?(QUOTED) ? %("#{text.gsub('"', '""')}") : text
       end
 
-      def escaped(text)
-        text.gsub(/[\t\n\r\\]/, ESCAPED)
-      end
+      def escaped(text) = text.gsub(/[\t\n\r\\]/, ESCAPED)
     end
   end
 end

@@ -12,14 +12,10 @@ module Manypack
       module_function
 
       # Returns the text as one line, so that a file cannot forge a second one.
-      def line(text)
-        whole(text).gsub(HIDDEN) { |char| escape(char) }
-      end
+      def line(text) = whole(text).gsub(HIDDEN) { |char| escape(char) }
 
       # Returns text of the program itself, which may have several lines.
-      def lines(text)
-        whole(text).gsub(HIDDEN) { |char| char == "\n" ? char : escape(char) }
-      end
+      def lines(text) = whole(text).gsub(HIDDEN) { |char| char == "\n" ? char : escape(char) }
 
       # Returns the text as UTF-8; invalid bytes become escapes such as \xFF.
       def whole(text)
@@ -28,9 +24,7 @@ module Manypack
         end
       end
 
-      def escape(char)
-        ESCAPES.fetch(char) { format("\\u%04x", char.ord) }
-      end
+      def escape(char) = ESCAPES.fetch(char) { format("\\u%04x", char.ord) }
     end
   end
 end

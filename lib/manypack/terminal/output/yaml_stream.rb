@@ -12,9 +12,7 @@ module Manypack
 
       # Ends a document without the line "...", which a document needs only if it may be followed by other text.
       class Emitter < Psych::Stream::Emitter
-        def streaming?
-          false
-        end
+        def streaming? = false
       end
 
       # Characters that YAML allows although a terminal would obey them.
