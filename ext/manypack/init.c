@@ -31,6 +31,7 @@ void Init_manypack_support(void);
 void Init_manypack_options(void);
 void Init_manypack_lenient(void);
 void Init_manypack_error(void);
+void Init_manypack_pack_error(void);
 void Init_manypack_io(void);
 void Init_manypack_ractor(void);
 void Init_manypack_parsed_paths(void);
@@ -113,6 +114,7 @@ Init_manypack(void)
     Init_manypack_options();
     Init_manypack_lenient();
     Init_manypack_error();
+    Init_manypack_pack_error();
     Init_manypack_io();
     Init_manypack_ractor();
     Init_manypack_parsed_paths();

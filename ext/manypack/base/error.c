@@ -1,17 +1,14 @@
-/* The only file that turns a status of the core into an exception, with its class, message, byte offset and path. */
+/* The errors of unpacking. Only this file turns a status of the core into an exception with its offset and path. */
 #include "base/error.h"
 
 #include "base/error_path.h"
-#include "base/lenient.h"
 #include "base/options.h"
-#include "base/user_code.h"
 #include "core/timestamp.h"
 
-static VALUE mDecodeError, mEncodeError;
+static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
-static VALUE eTruncatedError, eLimitError, eNestingError, eShapeError;
-static ID id_offset, id_input, id_source, id_path;
-static ID id_place, id_record_path;
+static VALUE eTruncatedError, eLimitError, eShapeError;
+static ID id_offset, id_input, id_source, id_path, id_record_path;
 
 /*
  * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
@@ -25,11 +22,11 @@ input_of(VALUE reader)
 }
 
 /*
- * An exception with these words. Avoids rb_exc_new_str: with YJIT, Ruby 4.0 may push another method's frame there, and
- * the receiver of the running method would no longer be the reader of the input.
+ * Avoids rb_exc_new_str: with YJIT, Ruby 4.0 may push another method's frame there, and the receiver of the running
+ * method would no longer be the reader of the input.
  */
-static VALUE
-new_exception(VALUE klass, VALUE words)
+VALUE
+mp_error_new(VALUE klass, VALUE words)
 {
     return rb_class_new_instance(1, &words, klass);
 }
@@ -116,12 +113,22 @@ rb_decode_error_path(VALUE self)
     return path;
 }
 
+/* A RecordError has it in @path, other errors in a hidden variable. */
+void
+mp_error_set_path(VALUE error, VALUE path)
+{
+    bool record = RTEST(rb_ivar_defined(error, id_record_path));
+
+    rb_ivar_set(error, id_source, Qnil);
+    rb_ivar_set(error, record ? id_record_path : id_path, path);
+}
+
 /* --- raising ------------------------------------------------------------------------------------------ */
 
 VALUE
 mp_error_at(VALUE klass, VALUE words, size_t offset)
 {
-    VALUE error = new_exception(klass, words);
+    VALUE error = mp_error_new(klass, words);
 
     set_offset(error, offset);
     return error;
@@ -213,7 +220,7 @@ timestamp_message(mp_status status, size_t size)
 void
 mp_raise_timestamp(mp_status status, size_t size)
 {
-    rb_exc_raise(new_exception(eMalformedFormatError, timestamp_message(status, size)));
+    rb_exc_raise(mp_error_new(eMalformedFormatError, timestamp_message(status, size)));
 }
 
 void
@@ -313,7 +320,7 @@ raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_tex
 {
     VALUE words = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
                              limit, allowed, found_text, offset);
-    VALUE error = new_exception(eLimitError, words);
+    VALUE error = mp_error_new(eLimitError, words);
 
     set_offset(error, offset);
     set_message(error, offset, message);
@@ -449,9 +456,8 @@ unfrozen(VALUE error)
     return rb_funcallv_kw(error, rb_intern("clone"), 1, &options, RB_PASS_KEYWORDS);
 }
 
-/* The message, in an ASCII-compatible encoding. */
-static VALUE
-error_message(VALUE error)
+VALUE
+mp_error_message(VALUE error)
 {
     VALUE message = rb_obj_as_string(error);
 
@@ -459,11 +465,20 @@ error_message(VALUE error)
     return rb_str_encode(message, rb_enc_from_encoding(mp_utf8), ECONV_INVALID_REPLACE | ECONV_UNDEF_REPLACE, Qnil);
 }
 
+VALUE
+mp_error_with_words(VALUE error, VALUE words)
+{
+    VALUE copy = rb_funcall(unfrozen(error), rb_intern("exception"), 1, words);
+
+    rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
+    return copy;
+}
+
 /* The error's message, with the offset of the ext to blame appended. */
 static VALUE
 message_with_ext(VALUE error, int type, size_t offset)
 {
-    VALUE message = error_message(error);
+    VALUE message = mp_error_message(error);
 
     return NIL_P(rb_attr_get(error, id_offset))
         ? rb_sprintf("%" PRIsVALUE ", at byte %" PRIuSIZE, message, offset)
@@ -478,14 +493,9 @@ message_with_ext(VALUE error, int type, size_t offset)
 static VALUE
 blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
 {
-    VALUE copy;
+    bool ends = RTEST(rb_obj_is_kind_of(error, rb_eEOFError));
+    VALUE copy = ends ? mp_error_new(eMalformedFormatError, words) : mp_error_with_words(error, words);
 
-    if (RTEST(rb_obj_is_kind_of(error, rb_eEOFError))) {
-        copy = new_exception(eMalformedFormatError, words);
-    } else {
-        copy = rb_funcall(unfrozen(error), rb_intern("exception"), 1, words);
-        rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
-    }
     set_offset(copy, offset);
     if (message) set_message(copy, offset, *message);
     return copy;
@@ -532,7 +542,7 @@ mp_error_copy_record(VALUE error, VALUE copy)
 static VALUE
 record_error_anew(VALUE error, VALUE words)
 {
-    VALUE copy = new_exception(rb_obj_class(error), words);
+    VALUE copy = mp_error_new(rb_obj_class(error), words);
 
     mp_error_copy_record(error, copy);
     rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
@@ -543,7 +553,7 @@ record_error_anew(VALUE error, VALUE words)
 static VALUE
 in_stream(VALUE error, size_t start)
 {
-    VALUE offset = rb_attr_get(error, id_offset), message = error_message(error), words, copy;
+    VALUE offset = rb_attr_get(error, id_offset), message = mp_error_message(error), words, copy;
     size_t in_all = start + (NIL_P(offset) ? 0 : NUM2SIZET(offset));
 
     words = rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start);
@@ -573,156 +583,6 @@ mp_raise_in_use(const char *what)
     rb_raise(rb_eRuntimeError, "%s is in use by another call: give each Thread, Fiber and handler its own", what);
 }
 
-/* --- errors of packing -------------------------------------------------------------------------------- */
-
-/* EncodeError has a class of the same name below some of Ruby's. */
-VALUE
-mp_encode_error_class(VALUE klass, bool of_gem)
-{
-    ID name = rb_intern_str(rb_class_name(klass));
-
-    return !of_gem && rb_const_defined_at(mEncodeError, name) ? rb_const_get_at(mEncodeError, name) : klass;
-}
-
-void
-mp_raise_pack_error(VALUE error, VALUE words, VALUE path, bool of_gem)
-{
-    rb_ivar_set(error, rb_intern("words"), words);
-    rb_ivar_set(error, id_place, path);
-    /* An exception of other code keeps its class. */
-    if (!of_gem && !RTEST(rb_obj_is_kind_of(error, mEncodeError))) rb_extend_object(error, mEncodeError);
-    rb_exc_raise(error);
-}
-
-void
-mp_raise_encode_error(VALUE klass, VALUE words, VALUE path, bool of_gem)
-{
-    mp_raise_pack_error(new_exception(mp_encode_error_class(klass, of_gem), words), words, path, of_gem);
-}
-
-/*
- * call-seq: error.path -> String
- *
- * Returns where in the packed object the error is.
- *
- *   begin
- *     Manypack.pack({"users" => [Object.new]})
- *   rescue Manypack::EncodeError => error
- *     error.path #=> "$.users[0]"
- *   end
- */
-static VALUE
-rb_encode_error_path(VALUE self)
-{
-    VALUE path = rb_attr_get(self, id_place);
-
-    return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* set here, or by Ruby code */
-}
-
-bool
-mp_pack_error_p(VALUE error)
-{
-    return !NIL_P(error) && !NIL_P(rb_attr_get(error, id_place));
-}
-
-/* The offset of the last occurrence of a String in another; -1 if there is none. */
-static long
-last_index(VALUE string, VALUE part)
-{
-    long at = RSTRING_LEN(string) - RSTRING_LEN(part);
-
-    while (at >= 0 && memcmp(RSTRING_PTR(string) + at, RSTRING_PTR(part), (size_t)RSTRING_LEN(part)) != 0) at--;
-    return at;
-}
-
-/* The message with its old path replaced, or with the new path at its end if it does not contain the old one. */
-static VALUE
-words_with_path(VALUE message, VALUE old, VALUE path)
-{
-    VALUE words = rb_enc_str_new(NULL, 0, mp_utf8);
-    VALUE before = rb_enc_sprintf(mp_utf8, ", at %" PRIsVALUE, mp_error_path_shown(old));
-    long at = last_index(message, before), rest;
-
-    if (at < 0) {
-        return rb_enc_sprintf(mp_utf8, "%" PRIsVALUE ", at %" PRIsVALUE, message, mp_error_path_shown(path));
-    }
-    rest = at + RSTRING_LEN(before);
-    rb_str_cat(words, RSTRING_PTR(message), at);
-    rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
-    rb_str_cat(words, RSTRING_PTR(message) + rest, RSTRING_LEN(message) - rest);
-    RB_GC_GUARD(message);
-    return words;
-}
-
-/* Replaces the path of a DecodeError: a RecordError has it in @path, other errors in a hidden variable. */
-static void
-set_error_path(VALUE error, VALUE path)
-{
-    bool record = RTEST(rb_ivar_defined(error, id_record_path));
-
-    rb_ivar_set(error, id_source, Qnil);
-    rb_ivar_set(error, record ? id_record_path : id_path, path);
-}
-
-void
-mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem)
-{
-    VALUE inner = rb_attr_get(error, id_place), path = mp_error_path_join(place, inner);
-    VALUE words = words_with_path(rb_attr_get(error, rb_intern("words")), inner, path);
-    VALUE copy = rb_funcall(unfrozen(error), rb_intern("exception"), 1, words);
-
-    rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
-    if (mp_decode_error_p(copy)) set_error_path(copy, path);
-    mp_raise_pack_error(copy, words, path, of_gem);
-}
-
-void
-mp_raise_unplaced(VALUE klass, VALUE words)
-{
-    mp_raise_encode_error(klass, words, rb_utf8_str_new_cstr("$"), mp_receiver_of_gem_p());
-}
-
-/* call-seq: Internal.raise_type_error(words): raises a handler's TypeError, which gets a path */
-static VALUE
-rb_internal_raise_type_error(VALUE self, VALUE words)
-{
-    mp_raise_unplaced(rb_eTypeError, StringValue(words));
-    UNREACHABLE_RETURN(Qnil);
-}
-
-/*
- * Calls a function of Ruby. An exception that it raises becomes an error of packing, with a path. If checks_bytes, only
- * a DecodeError does, with its own path in the packed bytes. A frozen exception stays as it is.
- */
-MP_INLINE VALUE
-pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)
-{
-    int state;
-    VALUE result = rb_protect(call, arg, &state), error, path = Qnil;
-
-    if (MP_LIKELY(!state)) return result;
-    error = mp_user_error();
-    if (NIL_P(error) || OBJ_FROZEN(error)) rb_jump_tag(state);
-    if (checks_bytes) {
-        if (!mp_decode_error_p(error)) rb_jump_tag(state);
-        path = rb_funcall(error, rb_intern("path"), 0);
-    }
-    mp_raise_pack_error(error, error_message(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path,
-                        mp_receiver_of_gem_p());
-}
-
-VALUE
-mp_pack_call(VALUE (*call)(VALUE), VALUE arg)
-{
-    return pack_call(call, arg, false);
-}
-
-void
-mp_pack_check(VALUE (*check)(VALUE), VALUE arg)
-{
-    pack_call(check, arg, true);
-}
-
 void
 mp_raise_torn(const char *what)
 {
@@ -731,24 +591,12 @@ mp_raise_torn(const char *what)
 }
 
 void
-mp_raise_nesting(unsigned long max_depth, VALUE path, bool of_gem)
-{
-    VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep (max_depth: allows more), at "
-                                 "%" PRIsVALUE, max_depth, mp_error_path_shown(path));
-
-    mp_raise_encode_error(of_gem ? rb_eSysStackError : eNestingError, words, path, of_gem);
-}
-
-void
 Init_manypack_error(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE mError = rb_define_module_under(mManypack, "DecodeError");
-    VALUE mEncode = rb_define_module_under(mManypack, "EncodeError");
 
     mDecodeError = mp_const("Manypack::DecodeError");
-    mEncodeError = mp_const("Manypack::EncodeError");
-    rb_define_method(mEncode, "path", rb_encode_error_path, 0);
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
@@ -756,14 +604,11 @@ Init_manypack_error(void)
     eUnknownExtTypeError = mp_const("Manypack::UnknownExtTypeError");
     eTruncatedError = mp_const("Manypack::TruncatedError");
     eLimitError = mp_const("Manypack::LimitError");
-    eNestingError = mp_const("Manypack::NestingError");
     id_offset = rb_intern("@offset");
     id_input = rb_intern("input"); /* no @: Ruby code cannot see it, nor those of the path */
     id_source = rb_intern("source");
     id_path = rb_intern("path");
-    id_place = rb_intern("place");
     id_record_path = rb_intern("@path");
 
     rb_define_method(mError, "path", rb_decode_error_path, 0);
-    MP_DEFINE_INTERNAL("raise_type_error", rb_internal_raise_type_error, 1);
 }

@@ -1,4 +1,4 @@
-/* The exceptions of decoding and packing. Most errors of decoding come from a status of the core. */
+/* The errors of unpacking, most of which come from a status of the core. pack_error.h has those of packing. */
 #ifndef MANYPACK_ERROR_H
 #define MANYPACK_ERROR_H
 
@@ -96,6 +96,18 @@ VALUE mp_error_at(VALUE klass, VALUE message, size_t offset);
 
 bool mp_decode_error_p(VALUE error);
 
+/* An exception with these words. */
+VALUE mp_error_new(VALUE klass, VALUE words);
+
+/* A copy of an exception with other words, also of a frozen one. */
+VALUE mp_error_with_words(VALUE error, VALUE words);
+
+/* The message of an exception, in an ASCII-compatible encoding. */
+VALUE mp_error_message(VALUE error);
+
+/* Replaces the path of a DecodeError. */
+void mp_error_set_path(VALUE error, VALUE path);
+
 /*
  * Raises a DecodeError that came out of the handler of an ext, with an #offset in the input that contains the ext. An
  * error from `body`, the Unpacker that the handler got, already has such an offset. Any other error gets the offset of
@@ -118,41 +130,10 @@ NORETURN(void mp_raise_in_use(const char *what));
 /* RuntimeError: an exception interrupted the io's read or write. what is Packer, Unpacker or Buffer. */
 NORETURN(void mp_raise_torn(const char *what));
 
-/*
- * Errors of packing remember their message and the path in it, so that an outer write can prepend its own path. An
- * error without a path has "$". With of_gem they keep their class, as in the msgpack gem; otherwise they are
- * EncodeErrors, too.
- */
-NORETURN(void mp_raise_pack_error(VALUE error, VALUE words, VALUE path, bool of_gem));
-
-/* Raises a new error of packing: of klass or, unless of_gem, of the subclass of it that is an EncodeError. */
-NORETURN(void mp_raise_encode_error(VALUE klass, VALUE words, VALUE path, bool of_gem));
-VALUE mp_encode_error_class(VALUE klass, bool of_gem);
-
-bool mp_pack_error_p(VALUE error);
-
-/* Raises a copy of an error of packing, with the path of an outer place prepended to its own. */
-NORETURN(void mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem));
-
-/* Raises a new error of packing without a path of its own. */
-NORETURN(void mp_raise_unplaced(VALUE klass, VALUE words));
-
-/* Calls a function of Ruby. An exception that it raises becomes an error of packing. */
-VALUE mp_pack_call(VALUE (*call)(VALUE), VALUE arg);
-
-/*
- * Calls a function that checks packed bytes by reading them. A DecodeError becomes an error of packing, with its own
- * path.
- */
-void mp_pack_check(VALUE (*check)(VALUE), VALUE arg);
-
 /* True for an error with an offset in the input of this reader, such as an Unpacker. */
 bool mp_error_of_p(VALUE error, VALUE reader);
 
 /* EOFError: a stream has ended after a whole object. Uses only of_gem and eof of the blame. */
 NORETURN(void mp_raise_no_more_objects(mp_blame blame, size_t offset));
-
-/* NestingError of packing, or SystemStackError with of_gem; path is a String such as "$.a[3]". */
-NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path, bool of_gem));
 
 #endif

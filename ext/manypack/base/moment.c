@@ -1,8 +1,8 @@
 /* Checks seconds and nanoseconds before they become a timestamp, whose layout is in core/timestamp.c. */
 #include "base/moment.h"
 
-#include "base/error.h"
 #include "base/lenient.h"
+#include "base/pack_error.h"
 
 NORETURN(static void raise_moment(VALUE klass, VALUE words, const mp_place *const *place, bool of_gem));
 

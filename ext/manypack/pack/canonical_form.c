@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/error_path.h"
 #include "base/options.h"
+#include "base/pack_error.h"
 #include "buffer/window.h"
 #include "core/canonical.h"
 

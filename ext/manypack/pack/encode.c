@@ -1,7 +1,7 @@
 /* The encoder: walks over an object and packs it, most frequent classes first. */
 #include "pack/encode.h"
 
-#include "base/error.h"
+#include "base/pack_error.h"
 #include "core/wire.h"
 #include "pack/foreign.h"
 

@@ -2,6 +2,7 @@
 #include "pack/encoder.h"
 
 #include "base/error.h"
+#include "base/pack_error.h"
 #include "base/user_code.h"
 
 /* The String's first capacity, enough for most messages, and the factor by which it grows. */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/moment.h"
+#include "base/pack_error.h"
 #include "base/user_code.h"
 #include "core/wire.h"
 #include "pack/packer.h"

@@ -2,6 +2,7 @@
 #include "pack/packer.h"
 
 #include "base/error.h"
+#include "base/pack_error.h"
 #include "buffer/buffer_io.h"
 #include "caches/ractor.h"
 #include "core/wire.h"

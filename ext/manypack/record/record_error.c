@@ -2,6 +2,7 @@
 #include "record/record_error.h"
 
 #include "base/error.h"
+#include "base/pack_error.h"
 #include "core/utf8.h"
 #include "unpack/decode.h"
 

@@ -2,7 +2,7 @@
  * Manypack::Type: the type of an object, and how such objects are loaded and dumped. The Ruby half parses a program's
  * description of the type; this half reads and writes bytes.
  */
-#include "base/error.h"
+#include "base/pack_error.h"
 #include "json/from_json.h"
 #include "pack/canonical_form.h"
 #include "pack/foreign.h"

@@ -3,7 +3,7 @@
 
 #include <ruby/util.h>
 
-#include "base/error.h"
+#include "base/pack_error.h"
 #include "base/stack.h"
 #include "caches/ractor.h"
 #include "caches/string_cache.h"

@@ -5,7 +5,7 @@
  * in the order of the bytes. Then the blocks are called. Last, the new message is written, and everything between two
  * edits is copied. User code runs in the last two steps, and when the walk unpacks a key that is an ext.
  */
-#include "base/error.h"
+#include "base/pack_error.h"
 #include "base/stack.h"
 #include "base/user_code.h"
 #include "pack/canonical_form.h"
