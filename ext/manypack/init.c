@@ -44,6 +44,7 @@ void Init_manypack_stream(void);
 void Init_manypack_unpacker_read(void);
 void Init_manypack_packer(void);
 void Init_manypack_packer_write(void);
+void Init_manypack_unpack_io(void);
 void Init_manypack_unpacker(void);
 void Init_manypack_view(void);
 void Init_manypack_view_each(void);
@@ -127,6 +128,7 @@ Init_manypack(void)
     Init_manypack_unpacker_read();
     Init_manypack_packer();
     Init_manypack_packer_write();
+    Init_manypack_unpack_io();
     Init_manypack_unpacker();
     Init_manypack_view();
     Init_manypack_view_each();

@@ -7,6 +7,7 @@
 #include "pack/encode.h"
 #include "pack/packer.h"
 #include "redefined.h"
+#include "stream/unpack_io.h"
 #include "stream/unpacker.h"
 #include "unpack/decode.h"
 

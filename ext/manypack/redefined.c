@@ -2,7 +2,7 @@
 #include "redefined.h"
 
 #include "base/io.h"
-#include "stream/unpacker.h"
+#include "stream/unpack_io.h"
 
 /* MessagePack, and its DefaultFactory and Factory as the drop-in made them; 0 without the drop-in. */
 static VALUE front, default_factory, factory_class;

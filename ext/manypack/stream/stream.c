@@ -32,6 +32,15 @@ mp_stream_check_for_read(VALUE self)
     if (u->running || mp_stream_buffer_closed_p(u)) mp_stream_raise_in_use(u);
 }
 
+mp_stream *
+mp_stream_for_change(VALUE self)
+{
+    mp_stream *u = mp_stream_for_read(self);
+
+    if (MP_UNLIKELY(u->body)) mp_raise_in_use("Unpacker");
+    return u;
+}
+
 void
 mp_stream_raise_in_use(const mp_stream *u)
 {

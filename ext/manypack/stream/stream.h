@@ -179,6 +179,9 @@ mp_stream_for_read(VALUE self)
     return u;
 }
 
+/* The stream for a method that does more than read. RuntimeError for an Unpacker over the body of an ext. */
+mp_stream *mp_stream_for_change(VALUE self);
+
 /*
  * Starts skipping the rest of an object that the decoder has begun: `tree` tells how far it got. Sets u->position to
  * `why`.

@@ -3,24 +3,12 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "base/user_code.h"
-#include "caches/ractor.h"
-#include "stream/body_unpacker.h"
+#include "stream/unpack_io.h"
 #include "stream/unpacker_object.h"
 #include "stream/unpacker_read.h"
 
 static VALUE sym_as, sym_view, sym_collect;
 static ID id_load, id_collecting, id_loader, id_codec_of_loader, id_loader_knowing, id_strict;
-
-/* The stream for a method that does more than read. RuntimeError for an Unpacker over the body of an ext. */
-static mp_stream *
-unpacker_for_change(VALUE self)
-{
-    mp_stream *u = mp_stream_for_read(self);
-
-    if (MP_UNLIKELY(u->body)) mp_raise_in_use("Unpacker");
-    return u;
-}
 
 /* If buffer is 0, the Unpacker makes one when it needs it. For `as`, see mp_stream_more. */
 static void
@@ -125,58 +113,6 @@ rb_internal_unpacker_of_bytes(VALUE module, VALUE codec, VALUE io)
     return self;
 }
 
-/* --- for other files -------------------------------------------------------------------------------- */
-
-/* The spare Unpacker of the Ractor, or a new one, with an io or without. */
-static VALUE
-borrow(const mp_codec *codec, VALUE io)
-{
-    VALUE self = mp_spare_take(&mp_ractor_current()->spares.unpacker);
-    VALUE klass = mp_class_of(&mp_cUnpacker, codec->options.of_gem);
-    mp_stream *u;
-
-    if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
-        self = mp_unpacker_allocate(klass);
-        unpacker_init(self, codec, 0, mp_buffer_new(io, Qnil, codec->options.of_gem));
-        mp_stream_grow(mp_typed_data(self)); /* allocate now: the spare must not grow later */
-        return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
-    }
-    u = mp_typed_data(self);
-    mp_buffer_reopen(u->buffer, io);
-    mp_unpacker_set_codec(self, codec);
-    u->open = true;
-    return self;
-}
-
-/* For Pool#unpacker. */
-static VALUE
-rb_pool_borrow_unpacker(VALUE pool, VALUE codec)
-{
-    return borrow(mp_codec_get(codec), Qnil);
-}
-
-/* Makes it the spare Unpacker, unless user code is still inside one of its methods. */
-static void
-give_back(VALUE self)
-{
-    mp_stream *u = mp_unpacker_checked(self);
-    bool kept;
-
-    if (!u->buffer || u->running || (u->more && u->more->yields)) return;
-    if (!mp_loan_free_p(&mp_buffer_get(u->buffer)->loan)) return;
-    kept = mp_buffer_set_aside(u->buffer);
-    mp_stream_restart(u);
-    mp_stream_set_aside(u);
-    if (MP_LIKELY(kept)) mp_ractor_current()->spares.unpacker = self;
-}
-
-static VALUE
-rb_pool_give_back_unpacker(VALUE pool, VALUE unpacker)
-{
-    give_back(unpacker);
-    return Qnil;
-}
-
 /* How many bytes an error examines to name the format that they look like. */
 enum { LIKENESS_BYTES = 4096 };
 
@@ -196,112 +132,6 @@ raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
         rb_str_append(input, mp_bytes_to_s(buffer, bytes, size < LIKENESS_BYTES ? size : LIKENESS_BYTES));
     }
     mp_raise_extra_bytes(size, offset, input);
-}
-
-/* One call of read_one. */
-typedef struct {
-    VALUE self, io;
-    bool takes_back;
-    bool done;
-} one_read;
-
-static VALUE
-read_the_one(VALUE arg)
-{
-    one_read *one = (one_read *)arg;
-    VALUE obj = mp_unpacker_read(one->self, mp_stream_get(one->self));
-
-    one->done = true;
-    return obj;
-}
-
-/* Gives the bytes after the object back to the io. */
-static void
-give_back_rest(const one_read *one)
-{
-    VALUE buffer = mp_unpacker_buffer(one->self);
-
-    if (!one->takes_back || !mp_buffer_get(buffer)->bytes.size) return;
-    mp_io_take_back(one->io, mp_buffer_take_all(buffer));
-}
-
-/* Skips the rest of the failed object, if its end can be found, and gives the bytes after it back to the io. */
-static VALUE
-skip_failed(VALUE arg)
-{
-    const one_read *one = (const one_read *)arg;
-    const mp_stream *u = mp_stream_get(one->self);
-
-    if (mp_stream_sticky_error(u)) return Qnil;
-    mp_unpacker_skip_failed(one->self);
-    if (u->position == MP_AT_OBJECT && !mp_stream_pending_p(u)) give_back_rest(one);
-    return Qnil;
-}
-
-/*
- * Called when the read has ended. If it failed, skips the rest of the object, and drops any error of that except an
- * interrupt. If the read was interrupted, skips only bytes that have arrived, so as not to wait for the io again.
- */
-static VALUE
-read_the_one_ended(VALUE arg)
-{
-    const one_read *one = (const one_read *)arg;
-    const mp_stream *u = mp_typed_data(one->self);
-    int state;
-
-    if (MP_LIKELY(one->done) || u->running) return Qnil;
-    if (!rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) mp_buffer_get(u->buffer)->io = Qnil;
-    rb_protect(skip_failed, arg, &state);
-    if (state && !rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) rb_jump_tag(state);
-    return Qnil; /* rb_ensure restores the first error */
-}
-
-/* Reads the next object with a new Unpacker over an io, and leaves the bytes after it in the io. */
-static VALUE
-read_one(VALUE self, VALUE io)
-{
-    one_read one = {.self = self, .io = io, .takes_back = mp_io_takes_back_p(io)};
-    mp_stream *u = mp_stream_get(self);
-    VALUE buffer = mp_unpacker_buffer(self), obj;
-
-    if (!one.takes_back) mp_buffer_get(buffer)->reads_exactly = true;
-    if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
-    obj = rb_ensure(read_the_one, (VALUE)&one, read_the_one_ended, (VALUE)&one);
-    give_back_rest(&one);
-    return obj;
-}
-
-VALUE
-mp_unpack_io(VALUE io, const mp_codec *codec)
-{
-    VALUE self = borrow(codec, io), obj = read_one(self, io);
-
-    give_back(self); /* after an error it is left to the collector */
-    return obj;
-}
-
-/* True if the Unpacker has an io, and holds no bytes or unfinished object from it. */
-static bool
-io_untouched_p(const mp_stream *u)
-{
-    return u->buffer && !NIL_P(mp_buffer_get(u->buffer)->io) && !mp_stream_size(u) && !mp_stream_pending_p(u);
-}
-
-void
-mp_unpacker_leave_rest(VALUE unpacker)
-{
-    mp_stream *u = mp_unpacker_p(unpacker) ? mp_unpacker_checked(unpacker) : NULL;
-
-    if (u && io_untouched_p(u)) mp_stream_grown(u)->leaves_rest = true;
-}
-
-/* call-seq: Internal.read_one(unpacker, io) -> object: reads a new Unpacker's io as Manypack.unpack does */
-static VALUE
-rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
-{
-    mp_unpacker_checked(unpacker);
-    unpacker_for_change(unpacker);
-    return read_one(unpacker, io);
 }
 
 /* call-seq: Internal.error_of?(unpacker, error) -> true if the error is about bytes that it has read */
@@ -395,7 +225,7 @@ feed(VALUE self, VALUE string)
     VALUE buffer;
 
     string = mp_packed_bytes(string);
-    u = unpacker_for_change(self);
+    u = mp_stream_for_change(self);
     if (!u->buffer && mp_unpacker_take_first(self, string)) return self;
     buffer = MP_LIKELY(u->buffer != 0) ? u->buffer : mp_unpacker_buffer(self);
     mp_buffer_for_change(buffer);
@@ -458,11 +288,8 @@ rb_unpacker_full_unpack(VALUE self)
     mp_stream *u;
 
     mp_refuse_block(self);
-    u = unpacker_for_change(self);
-    if (MP_UNLIKELY(u->more && u->more->leaves_rest)) {
-        u->more->leaves_rest = false;
-        if (io_untouched_p(u)) return read_one(self, mp_buffer_get(u->buffer)->io); /* user code may have read */
-    }
+    u = mp_stream_for_change(self);
+    if (mp_unpacker_leaves_rest(u)) return mp_unpacker_read_one(self, mp_buffer_get(u->buffer)->io);
     if (u->position == MP_AT_OBJECT && mp_unpacker_end_p(self)) mp_stream_raise_truncated(u);
     obj = mp_unpacker_read(self, mp_stream_for_read(self));
     if (mp_unpacker_end_p(self)) return obj;
@@ -474,7 +301,7 @@ rb_unpacker_full_unpack(VALUE self)
 static VALUE
 each_object(VALUE self, bool strict)
 {
-    unpacker_for_change(self);
+    mp_stream_for_change(self);
     mp_unpacker_each(self, strict);
     return Qnil;
 }
@@ -731,14 +558,14 @@ unpacker_set_types(VALUE self, mp_stream *u, VALUE codec)
 static VALUE
 rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {
-    mp_stream *u = unpacker_for_change(self);
+    mp_stream *u = mp_stream_for_change(self);
     VALUE as = mp_stream_as(u), codec;
 
     rb_check_frozen(self);
     codec = as ? codec_of_loader(as, u->codec.object) : u->codec.object; /* a Type may know more types by now */
     codec = mp_codec_with_type(codec, type, klass, Qnil, handler, Qnil);
     if (as && as != Qtrue) as = rb_funcall(mp_mArguments, id_loader_knowing, 2, as, codec);
-    u = unpacker_for_change(self);
+    u = mp_stream_for_change(self);
     unpacker_set_types(self, u, codec);
     if (as) RB_OBJ_WRITE(self, &u->more->as, as);
     return Qnil;
@@ -770,7 +597,6 @@ Init_manypack_unpacker(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cUnpacker = rb_define_class_under(mManypack, "Unpacker", rb_cObject);
-    VALUE cPool = rb_define_class_under(rb_define_class_under(mManypack, "Factory", rb_cObject), "Pool", rb_cObject);
 
     mp_two_classes(&mp_cUnpacker, cUnpacker);
     rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
@@ -810,8 +636,5 @@ Init_manypack_unpacker(void)
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("error_of?", rb_internal_error_of_p, 2);
     MP_DEFINE_INTERNAL("unpacker_of_bytes", rb_internal_unpacker_of_bytes, 2);
-    rb_define_private_method(cPool, "borrow_unpacker", rb_pool_borrow_unpacker, 1);
-    rb_define_private_method(cPool, "give_back_unpacker", rb_pool_give_back_unpacker, 1);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 5);
-    MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
 }
