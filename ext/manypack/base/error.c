@@ -318,11 +318,9 @@ NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t f
 static void
 raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset, mp_message message)
 {
-    VALUE words = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
-                             limit, allowed, found_text, offset);
-    VALUE error = mp_error_new(eLimitError, words);
+    VALUE words = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE, limit, allowed, found_text);
+    VALUE error = error_at(eLimitError, words, offset);
 
-    set_offset(error, offset);
     set_message(error, offset, message);
     rb_ivar_set(error, rb_intern("@limit"), ID2SYM(rb_intern(limit)));
     rb_ivar_set(error, rb_intern("@value"), ULL2NUM(found));
