@@ -158,16 +158,11 @@ enum { MANY_STEPS = 10000 };
 VALUE
 mp_changes_path(const mp_changes *changes, uint32_t start, uint32_t depth)
 {
-    VALUE steps = rb_ary_new();
-    uint32_t i;
+    const VALUE *steps = (const VALUE *)changes->objects.items + start;
 
     if (depth > MANY_STEPS) mp_raise_nesting(depth, rb_str_new_cstr("$"), false);
-    for (i = start; i < start + depth; i++) {
-        VALUE step = mp_changes_object(changes, i);
-
-        if (step != MP_END) rb_ary_push(steps, step);
-    }
-    return rb_apply(rb_const_get(mp_mManypack, id_path_class), id_of, steps);
+    if (depth && steps[depth - 1] == MP_END) depth--;
+    return rb_apply(rb_const_get(mp_mManypack, id_path_class), id_of, rb_ary_new_from_values(depth, steps));
 }
 
 void

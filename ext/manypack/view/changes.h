@@ -129,11 +129,4 @@ mp_changes_object(const mp_changes *changes, uint32_t object)
     return ((VALUE *)changes->objects.items)[object];
 }
 
-/* True for a change that adds a value if its path leads to none. */
-MP_INLINE bool
-mp_change_adds_p(const mp_change *change)
-{
-    return change->kind == MP_SET || change->kind == MP_INSERT || change->kind == MP_APPEND;
-}
-
 #endif

@@ -22,7 +22,7 @@ typedef enum {
     CALL,    /* a Proc, which returns a value or View::REMOVED */
 } edit_kind;
 
-/* Replaces the bytes from `at` to `end`; nothing is there if it only adds something. */
+/* Replaces the bytes from `at` to `end`; the two are equal if it only adds something. */
 typedef struct {
     size_t at, end;
     size_t pair;           /* CALL: where its pair or element starts */
@@ -135,8 +135,9 @@ first_to_add(const splice *s, mp_range r)
 
     for (; r.lo < r.hi; r.lo++) {
         const mp_change *change = change_at(s, r.lo);
+        bool adds = change->kind == MP_SET || change->kind == MP_INSERT || change->kind == MP_APPEND;
 
-        if (mp_change_adds_p(change) && (!first || change->order < first->order)) first = change;
+        if (adds && (!first || change->order < first->order)) first = change;
     }
     return first;
 }
