@@ -293,7 +293,7 @@ class ViewSpliceTest < Minitest::Test
   def test_an_element_of_an_array_has_no_key_to_rename
     v = view([[1, 2], 3])
     [0, "y"].each do |key|
-      ["[0][1]", "[1]"].each { |path| assert_equal "$#{path} is no key of a map", assert_raises(ArgumentError) { v.splice(path => View.renamed(key)) }.message }
+      ["[0][1]", "[0][0]", "[1]"].each { |path| assert_equal "$#{path} is no key of a map", assert_raises(ArgumentError) { v.splice(path => View.renamed(key)) }.message }
       ["x", "[9]", "[0].x"].each { |path| assert_equal v.bytes, v.splice(path => View.renamed(key)).bytes, [path, key] }
     end
   end
