@@ -77,26 +77,21 @@ follow(mp_search *s, const mp_query *query, size_t at)
     return at;
 }
 
-/* The number of values that a query finds; at most 1 if the sink stops there. Sets *first to the first offset. */
+/* The number of values that a query finds; at most 1 if the sink stops there. Sets query->first to the first offset. */
 static uint64_t
-query_count(mp_search *s, mp_query *query, size_t at, mp_sink sink, size_t *first)
+query_count(mp_search *s, mp_query *query, size_t at, mp_sink sink)
 {
-    mp_search inner;
-
-    if (query->known) {
-        *first = query->first;
-        return query->found;
-    }
+    if (query->known) return query->found;
     if (query->singular) {
-        *first = follow(s, query, at);
-        query->found = *first != SIZE_MAX;
+        query->first = follow(s, query, at);
+        query->found = query->first != SIZE_MAX;
     } else {
-        inner = inner_search(s, query, query->absolute ? MP_SINK_COUNT : sink);
+        mp_search inner = inner_search(s, query, query->absolute ? MP_SINK_COUNT : sink);
+
         run_inner(&inner, s, at);
-        *first = inner.first;
+        query->first = inner.first;
         query->found = inner.count;
     }
-    query->first = *first;
     query->known = query->absolute; /* the same for each value */
     return query->found;
 }
@@ -104,15 +99,9 @@ query_count(mp_search *s, mp_query *query, size_t at, mp_sink sink, size_t *firs
 static mp_value
 query_value(mp_search *s, mp_query *query, size_t at)
 {
-    size_t first;
-    uint64_t count;
+    bool one = query_count(s, query, at, MP_SINK_COUNT) == 1;
 
-    if (query->singular && !query->absolute) { /* the most frequent case; nothing to remember */
-        first = follow(s, query, at);
-        return first != SIZE_MAX ? mp_value_read(s->peek, first) : (mp_value){.kind = MP_VALUE_NOTHING};
-    }
-    count = query_count(s, query, at, MP_SINK_COUNT, &first);
-    return count == 1 ? mp_value_read(s->peek, first) : (mp_value){.kind = MP_VALUE_NOTHING};
+    return one ? mp_value_read(s->peek, query->first) : (mp_value){.kind = MP_VALUE_NOTHING};
 }
 
 /* --- functions of the standard ---------------------------------------------------------------------- */
@@ -265,7 +254,6 @@ static mp_value
 operand(mp_search *s, const mp_condition *condition, size_t at)
 {
     mp_value value;
-    size_t first;
 
     switch (condition->kind) {
       case MP_LITERAL:
@@ -277,7 +265,7 @@ operand(mp_search *s, const mp_condition *condition, size_t at)
         value = operand(s, condition->parts[0], at);
         return length_of(s, &value);
       case MP_CALL_COUNT:
-        return count_value(query_count(s, condition->parts[0]->query, at, MP_SINK_COUNT, &first));
+        return count_value(query_count(s, condition->parts[0]->query, at, MP_SINK_COUNT));
       case MP_CALL_VALUE:
         return query_value(s, condition->parts[0]->query, at);
       case MP_CALL_USER: {
@@ -350,7 +338,6 @@ bool
 mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
 {
     uint32_t i;
-    size_t first;
 
     switch (condition->kind) {
       case MP_OR:
@@ -366,7 +353,7 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
       case MP_NOT:
         return !mp_condition_true_p(s, condition->parts[0], at);
       case MP_EXISTS:
-        return query_count(s, condition->query, at, MP_SINK_ANY, &first) > 0;
+        return query_count(s, condition->query, at, MP_SINK_ANY) > 0;
       case MP_COMPARE:
         return compare_values(s, condition, at);
       case MP_CALL_MATCH:

@@ -24,15 +24,20 @@ choosing_steps(const mp_query *query)
 }
 
 /*
- * Starts a peek for a search. descends: there may be as many walks as the message is deep. keys: the most keys that any
- * of the paths has. Returns the offset of the View's object.
+ * Starts a peek for a search by n programs. One that descends may take as many walks as the message is deep.
+ * Returns the offset of the View's object.
  */
 static size_t
-start_peek(mp_peek *peek, VALUE view, bool descends, long keys)
+start_peek(mp_peek *peek, VALUE view, const mp_program *programs, int n)
 {
-    bool many = descends || (keys > FEW_KEYS && mp_view_last_key_p(view));
-    size_t at = mp_view_peek(view, peek, many ? MP_LOOK_FOR_MANY : MP_LOOK_ONCE);
+    bool last = mp_view_last_key_p(view), many = false;
+    size_t at;
+    int i;
 
+    for (i = 0; i < n; i++) {
+        many = many || programs[i].descends || (last && choosing_steps(&programs[i].query) > FEW_KEYS);
+    }
+    at = mp_view_peek(view, peek, many ? MP_LOOK_FOR_MANY : MP_LOOK_ONCE);
     peek->in_turn = true;
     mp_peek_refresh(peek);
     return at;
@@ -94,7 +99,7 @@ rb_internal_search(VALUE self, VALUE view, VALUE steps, VALUE max_looks, VALUE n
 
     shared.max_looks = shared.looks;
     mp_program_init(&program, steps);
-    at = start_peek(&peek, view, program.descends, choosing_steps(&program.query));
+    at = start_peek(&peek, view, &program, 1);
     search = mp_search_new(&peek, mp_view_root(view), at, &program, &shared);
     search.sink = sink;
     if (sink == MP_SINK_ARRAY) search.found = rb_ary_new();
@@ -103,31 +108,6 @@ rb_internal_search(VALUE self, VALUE view, VALUE steps, VALUE max_looks, VALUE n
     mp_peek_end(&peek);
     mp_program_end(&program);
     return result;
-}
-
-/* Several searches in one message. */
-typedef struct {
-    mp_peek peek;
-    mp_program programs[MP_SEVERAL_MAX];
-    mp_search_shared shared[MP_SEVERAL_MAX];
-    mp_search searches[MP_SEVERAL_MAX];
-} whole_searches;
-
-/* Starts the peek for a search by n programs. */
-static size_t
-start_peek_for_all(whole_searches *whole, VALUE view, int n)
-{
-    bool descends = false;
-    long keys = 0;
-    int i;
-
-    for (i = 0; i < n; i++) {
-        long own = choosing_steps(&whole->programs[i].query);
-
-        descends = descends || whole->programs[i].descends;
-        if (keys < own) keys = own;
-    }
-    return start_peek(&whole->peek, view, descends, keys);
 }
 
 /*
@@ -139,7 +119,10 @@ static VALUE
 rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
 {
     VALUE results = rb_ary_new(), root = mp_view_root(view);
-    whole_searches whole;
+    mp_program programs[MP_SEVERAL_MAX];
+    mp_search_shared shared[MP_SEVERAL_MAX];
+    mp_search searches[MP_SEVERAL_MAX];
+    mp_peek peek;
     size_t at;
     int n, i;
 
@@ -151,20 +134,20 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
         uint64_t looks;
 
         if (NIL_P(pair)) rb_raise(rb_eTypeError, "these are not the steps of a path");
-        mp_program_init(&whole.programs[i], rb_ary_entry(pair, 0));
+        mp_program_init(&programs[i], rb_ary_entry(pair, 0));
         looks = mp_large(rb_ary_entry(pair, 1), "max_looks");
-        whole.shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
-        rb_ary_push(results, rb_ary_new());
+        shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
     }
-    at = start_peek_for_all(&whole, view, n);
+    at = start_peek(&peek, view, programs, n);
     for (i = 0; i < n; i++) {
-        whole.searches[i] = mp_search_new(&whole.peek, root, at, &whole.programs[i], &whole.shared[i]);
-        whole.searches[i].sink = MP_SINK_ARRAY;
-        whole.searches[i].found = RARRAY_AREF(results, i);
+        searches[i] = mp_search_new(&peek, root, at, &programs[i], &shared[i]);
+        searches[i].sink = MP_SINK_ARRAY;
+        searches[i].found = rb_ary_new();
+        rb_ary_push(results, searches[i].found);
     }
-    mp_search_several(whole.searches, n);
-    mp_peek_end(&whole.peek);
-    for (i = 0; i < n; i++) mp_program_end(&whole.programs[i]);
+    mp_search_several(searches, n);
+    mp_peek_end(&peek);
+    for (i = 0; i < n; i++) mp_program_end(&programs[i]);
     return results;
 }
 

@@ -60,9 +60,9 @@ typedef struct {
     int slot;        /* in a condition: slot of the first segment's key in the filter's `wanted`; or MP_NO_SLOT */
     long count;
     const mp_segment *segments;
-    /* The result of an absolute query in a condition, which is the same for each value. */
-    bool known;
-    uint64_t found;  /* how many values, if known */
+    /* The result of a query in a condition. */
+    bool known;      /* it is absolute, so its result is the same for each value */
+    uint64_t found;  /* how many values */
     size_t first;    /* the offset of the first */
 } mp_query;
 

