@@ -53,8 +53,8 @@ typedef struct {
     size_t most;        /* bytes of text of one object that the first walk keeps */
     const uint8_t *object;
     mp_window keys;     /* an mp_tape_entry for each key of the open maps */
-    mp_window alike;    /* the number, a size_t, of each map with keys that look alike */
-    size_t mark;        /* on the second walk, index of the next of these */
+    mp_window alike;    /* a byte for each map of the object: 1 if it has keys that look alike, else 0 */
+    bool some_alike;    /* one of these is 1 */
     size_t maps, open;  /* maps of the object so far, and containers of it that are open */
     size_t depth;       /* of the frames */
     frame frames[FRAMES_MAX];
@@ -293,15 +293,13 @@ push_text_frame(writer *w, frame inner)
     w->first = true;
 }
 
-/* True if the next map was noted to have keys that are alike. */
+/* On the second walk, true if the map has keys that are alike. On the first, makes room to note that. */
 static bool
 alike_p(writer *w, size_t number)
 {
-    const size_t *marks = (const size_t *)(void *)w->alike.out.start;
-
-    if (!w->second || w->mark == mp_out_size(&w->alike.out) / sizeof(*marks) || marks[w->mark] != number) return false;
-    w->mark++;
-    return true;
+    if (w->second) return w->alike.out.start[number];
+    mp_out_write(&w->alike.out, "", 1);
+    return false;
 }
 
 static mp_status
@@ -414,7 +412,7 @@ write_json_value(writer *w, const uint8_t **p)
     return status;
 }
 
-/* Forgets the keys of a map that is finished, and notes its number if some are alike. */
+/* Forgets the keys of a map that is finished, and notes whether some are alike. */
 static void
 finish_keys(writer *w, const frame *map)
 {
@@ -422,7 +420,8 @@ finish_keys(writer *w, const frame *map)
     size_t n = mp_out_size(&w->keys.out) / sizeof(*keys) - map->keys;
 
     if (map->nans > 1 || (n > 1 && mp_unique_twice_p(w->object, keys, n))) {
-        mp_out_write(&w->alike.out, &map->number, sizeof(map->number));
+        w->alike.out.start[map->number] = 1;
+        w->some_alike = true;
     }
     mp_out_commit(&w->keys.out, (uint8_t *)keys);
 }
@@ -507,14 +506,6 @@ write_json_object(writer *w, const uint8_t **p, size_t before)
     return status;
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-    size_t one = *(const size_t *)a, two = *(const size_t *)b;
-
-    return (one > two) - (one < two);
-}
-
 /* The size of the largest object that is written in one piece. */
 enum { SMALL = 1024 * 1024 };
 
@@ -532,17 +523,14 @@ write_json_plain(writer *w, const uint8_t **p)
 static mp_status
 write_in_notation(writer *w, const uint8_t **p)
 {
-    size_t before = mp_out_size(&w->json.text.out), alike;
+    size_t before = mp_out_size(&w->json.text.out);
     mp_status status;
 
     w->object = *p;
-    w->second = w->too_long = false;
-    w->mark = 0;
+    w->second = w->too_long = w->some_alike = false;
     mp_out_commit(&w->alike.out, w->alike.out.start);
     status = write_json_object(w, p, before);
-    alike = mp_out_size(&w->alike.out) / sizeof(size_t);
-    if (status != MP_OK || !(alike || w->too_long)) return status;
-    qsort(w->alike.out.start, alike, sizeof(size_t), compare_numbers);
+    if (status != MP_OK || !(w->some_alike || w->too_long)) return status;
     mp_out_commit(&w->json.text.out, w->json.text.out.start + before);
     w->second = true;
     *p = w->object;
