@@ -16,9 +16,8 @@ mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth)
     walk->objects = 0;
 }
 
-/* Takes one object from the objects that are left. True if it was the last. */
-MP_INLINE bool
-object_passed(mp_walk *walk)
+bool
+mp_walk_object_passed(mp_walk *walk)
 {
     while (walk->depth) {
         if (--walk->left[walk->depth - 1]) return false;
@@ -141,7 +140,7 @@ walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const mp_limits *
     mp_status status = MP_OK;
     bool opened, whole;
 
-    whole = walk->payload && payload_passed(walk, &p, end) && object_passed(walk);
+    whole = walk->payload && payload_passed(walk, &p, end) && mp_walk_object_passed(walk);
     if (walk->payload) status = MP_E_TRUNCATED;
     while (!whole && status == MP_OK) {
         if (!limits && walk->depth && mp_ahead_p(p, end)) {
@@ -150,7 +149,7 @@ walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const mp_limits *
         }
         status = head_passed(walk, &p, end, limits, &opened);
         if (status != MP_OK || opened) continue;
-        if (payload_passed(walk, &p, end)) whole = object_passed(walk);
+        if (payload_passed(walk, &p, end)) whole = mp_walk_object_passed(walk);
         else status = MP_E_TRUNCATED;
     }
     *at = p;
@@ -182,12 +181,6 @@ mp_split(mp_walk *walk, mp_run *run, const uint8_t *end, uint64_t objects, uint6
         run->cut = run->at;
     }
     return status;
-}
-
-bool
-mp_walk_object_passed(mp_walk *walk)
-{
-    return object_passed(walk);
 }
 
 uint64_t

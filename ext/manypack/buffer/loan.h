@@ -63,7 +63,7 @@ typedef struct {
     VALUE thread;      /* the borrower; only compared, and alive as long as it has the loan */
     uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
     uint32_t holder;   /* the number of the innermost lend */
-    uint32_t holders;  /* the last number given to a lend, pause or settle */
+    uint32_t holders;  /* the last number given to a lend, pause, settle or close */
     uint32_t depth : 24, state : 7; /* levels open around the borrower's writes, 0 unless lent; an mp_loan_state */
     uint32_t broken : 1;            /* there was a break or close: a suspended Fiber may go on */
 } mp_loan;
@@ -206,23 +206,18 @@ mp_loan_mend(mp_loan *loan)
     loan->state = MP_IDLE;
 }
 
-/* A begun write that is paused while user code may run. */
-typedef struct {
-    uint32_t epoch, holder, number;
-} mp_loan_pause;
-
-MP_INLINE mp_loan_pause
+/* Pauses a begun write while user code may run. Returns the number of the pause. */
+MP_INLINE uint32_t
 mp_loan_pause_write(mp_loan *loan)
 {
-    return (mp_loan_pause){.epoch = loan->epoch, .holder = loan->holder, .number = ++loan->holders};
+    return ++loan->holders;
 }
 
-/* True if nobody has used the Buffer since the pause. */
+/* True if nobody has used the Buffer since the pause with that number: every use settles or voids the write. */
 MP_INLINE bool
-mp_loan_goes_on_p(const mp_loan *loan, const mp_loan_pause *pause)
+mp_loan_goes_on_p(const mp_loan *loan, uint32_t pause)
 {
-    return loan->mark && loan->epoch == pause->epoch && loan->holder == pause->holder &&
-           loan->holders == pause->number;
+    return loan->mark && loan->holders == pause;
 }
 
 /* Lends a Buffer that is not taken, in a write that has begun. depth is above 0. */
@@ -236,6 +231,7 @@ MP_INLINE void
 mp_loan_close(mp_loan *loan)
 {
     loan->epoch++;
+    loan->holders++; /* a paused write cannot go on */
     loan->broken = true;
 }
 

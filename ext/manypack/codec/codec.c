@@ -257,26 +257,25 @@ made_last_p(VALUE recent, VALUE from, const mp_options *options, VALUE called)
            !memcmp(&codec_get(recent)->codec.options, options, sizeof(mp_options));
 }
 
+/* A new Codec with these options and `called`; 0 for that of `from`. */
 static VALUE
-codec_of_options(VALUE from, const mp_options *options)
+codec_of_options(VALUE from, const mp_options *options, VALUE called)
 {
     VALUE self = codec_new(from);
 
     codec_get(self)->codec.options = *options;
+    if (called) RB_OBJ_WRITE(self, &codec_get(self)->called, called);
     return codec_seal(self);
 }
 
-/* A Codec with these options and `called`. Programs pass the same ones to each call, so the Ractor keeps the last. */
+/* The same. Programs pass the same options to each call, so the Ractor keeps the last Codec. */
 static VALUE
 codec_with(VALUE from, const mp_options *options, VALUE called)
 {
-    VALUE *recent = &mp_ractor_seldom()->recent_codec, self;
+    VALUE recent = mp_ractor_seldom()->recent_codec;
 
-    if (made_last_p(*recent, from, options, called)) return *recent;
-    self = codec_new(from);
-    codec_get(self)->codec.options = *options;
-    if (called) RB_OBJ_WRITE(self, &codec_get(self)->called, called);
-    return mp_ractor_seldom()->recent_codec = codec_seal(self);
+    if (made_last_p(recent, from, options, called)) return recent;
+    return mp_ractor_seldom()->recent_codec = codec_of_options(from, options, called);
 }
 
 /* A Codec for calls by the name MessagePack, with the types and options of another. */
@@ -286,7 +285,7 @@ codec_of_gem(VALUE codec)
     mp_options options = codec_get(codec)->codec.options;
 
     options.of_gem = true;
-    return codec_of_options(codec, &options);
+    return codec_of_options(codec, &options, 0);
 }
 
 /* call-seq: Internal.codec_of_gem(codec) -> Codec: its types and options, for a call by the name MessagePack */
@@ -329,7 +328,7 @@ mp_codec_with_options(VALUE from, VALUE options, int api)
     if (NIL_P(options)) return from;
     mp_codec_override(&changed, from, options, api);
     from = changed.object;
-    if (api & MP_PACKS && api & MP_UNPACKS) return codec_of_options(from, &changed.options);
+    if (api & MP_PACKS && api & MP_UNPACKS) return codec_of_options(from, &changed.options, 0);
     if (!memcmp(&codec_get(from)->codec.options, &changed.options, sizeof(mp_options))) return from;
     return codec_with(from, &changed.options, codec_get(from)->called);
 }

@@ -1,7 +1,6 @@
 /* Handlers, the registry of ext types, and how the type of a class is found in it. */
 #include "codec/types.h"
 
-#include "caches/ractor.h"
 #include "core/utf8.h"
 
 static VALUE mHandler, eIsolationError;
@@ -396,15 +395,7 @@ mp_types_for_object(const mp_types *types, VALUE obj)
 static VALUE
 rb_symbol_to_msgpack_ext(VALUE self)
 {
-    const mp_packed_symbol *packed;
-    VALUE name;
-
-    if (!RB_STATIC_SYM_P(self)) return rb_sym2str(self);
-    packed = mp_packed_symbols_find(&mp_ractor_current()->symbols, self, &name);
-    if (!packed) return name;
-    name = rb_enc_str_new((const char *)packed->bytes + 1, packed->bytes[0] & MP_FIXSTR_MAX, mp_utf8);
-    if (rb_enc_str_asciionly_p(name)) rb_enc_associate_index(name, mp_usascii_index);
-    return rb_obj_freeze(name);
+    return rb_sym2str(self);
 }
 
 void

@@ -101,7 +101,7 @@ end_pause(mp_pairs *pairs)
     mp_encoder *e = pairs->e;
 
     if (e->buffer) {
-        if (!mp_loan_goes_on_p(&mp_buffer_get(e->buffer)->loan, &pairs->pause)) mp_raise_in_use("Packer");
+        if (!mp_loan_goes_on_p(&mp_buffer_get(e->buffer)->loan, pairs->pause)) mp_raise_in_use("Packer");
         mp_encoder_window_on_buffer(e, 0, 1);
     }
     pairs->left = pairs->left_paused;

@@ -193,7 +193,7 @@ typedef struct {
     size_t left;        /* pairs of the head that are not written yet; 0 during a pause */
     size_t left_paused; /* the same, during a pause */
     bool paused;
-    mp_loan_pause pause;
+    uint32_t pause;     /* its number */
 } mp_pairs;
 
 /* Starts a walk over n pairs. */

@@ -8,7 +8,6 @@
 #include "core/wire.h"
 #include "pack/packer.h"
 
-
 /* Set once, while the extension is loaded. */
 static const rb_data_type_t *slice_type;
 static mp_slice (*slice_of)(VALUE obj);
@@ -290,21 +289,6 @@ note_object(mp_encoder *e, size_t start, size_t end, uint32_t levels, bool alway
     e->notes = mp_notes_add(e->notes, start, end, levels, always);
 }
 
-/* Opens a level for a call of user code. A call of to_msgpack is not a container, so it raises max_depth, too. */
-static void
-open_call(mp_encoder *e, mp_place *place, bool container)
-{
-    e->max_depth += !container;
-    mp_encoder_open(e, place);
-}
-
-static void
-close_call(mp_encoder *e, const mp_place *place, bool container)
-{
-    e->max_depth -= !container;
-    mp_encoder_close(e, place);
-}
-
 /*
  * Lets user code write the object to e->packer, checks the bytes, and sets *levels to how deep they are nested. Commits
  * this encoder's bytes to the Buffer first; afterwards the encoder continues after the bytes of the user code. False if
@@ -326,7 +310,8 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
 
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_encoder_raise_too_deep(e);
     if (!e->packer) leave_for_packer(e);
-    open_call(e, &place, type != NULL);
+    e->max_depth += !type; /* a call of to_msgpack is a level, but no container */
+    mp_encoder_open(e, &place);
     mp_encoder_commit_early(e);
     buffer = mp_buffer_get(e->buffer);
     start = buffer->bytes.size;
@@ -343,7 +328,8 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
     if (MP_UNLIKELY(state)) user_code_left(e, &call, start, returned, state);
     if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
-    close_call(e, &place, type != NULL);
+    e->max_depth -= !type;
+    mp_encoder_close(e, &place);
     if (MP_UNLIKELY(result == Qundef)) return false;
     *levels = check_written(e, &call, start, notes, result);
     if (!type) note_object(e, start, buffer->bytes.size, *levels, notes != 0);
