@@ -124,6 +124,39 @@ mp_cursor_next(mp_cursor *cursor)
     return status;
 }
 
+/* With a tape, the objects of a longer container are not skipped one by one. */
+#define FEW_OBJECTS 8
+
+/*
+ * Skips a container. If it holds only leaves, needs neither a walk nor the tape; otherwise the walk begins after its
+ * first leaves.
+ */
+static mp_status
+skip_value(mp_cursor *cursor)
+{
+    const mp_look *look = cursor->look;
+    const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
+    mp_status status;
+    uint64_t left;
+    mp_head head;
+
+    if (skip_by_entry(cursor)) return MP_OK;
+    if (!look->tape && look->walk.max_depth < 2) return mp_cursor_next(cursor);
+    if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
+    left = mp_declared_objects(head.kind, head.n);
+    if (look->tape && left > FEW_OBJECTS) return mp_cursor_next(cursor);
+    left = mp_skip_leaves(&p, end, left);
+    if (look->tape && (left || p > look->bytes + look->tape->at)) return mp_cursor_next(cursor);
+    if (left) {
+        status = walk_on(cursor, 1, p, left);
+        if (MP_UNLIKELY(status != MP_OK)) return status;
+    } else {
+        cursor->at = (size_t)(p - look->bytes);
+    }
+    cursor->left--;
+    return MP_OK;
+}
+
 mp_status
 mp_cursor_skip(mp_cursor *cursor, uint64_t n)
 {
@@ -135,13 +168,9 @@ mp_cursor_skip(mp_cursor *cursor, uint64_t n)
         cursor->left -= n;
         return status;
     }
-    while (status == MP_OK && n) {
-        if (skip_by_entry(cursor)) {
-            n--;
-        } else if ((n = mp_cursor_skip_leaves(cursor, n)) > 0) {
-            status = mp_cursor_next(cursor);
-            n--;
-        }
+    while (status == MP_OK && (n = mp_cursor_skip_leaves(cursor, n)) > 0) {
+        status = skip_value(cursor);
+        n--;
     }
     return status;
 }
@@ -194,39 +223,6 @@ skip_any_key(mp_cursor *cursor, const mp_key *key, bool *same)
 
     if (MP_LIKELY(status == MP_OK)) *same = !mp_key_compare(&found, key);
     return status;
-}
-
-/* With a tape, the objects of a longer container are not skipped one by one. */
-#define FEW_OBJECTS 8
-
-/*
- * Skips a container. If it holds only leaves, needs neither a walk nor the tape; otherwise the walk begins after its
- * first leaves.
- */
-static mp_status
-skip_value(mp_cursor *cursor)
-{
-    const mp_look *look = cursor->look;
-    const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
-    mp_status status;
-    uint64_t left;
-    mp_head head;
-
-    if (skip_by_entry(cursor)) return MP_OK;
-    if (!look->tape && look->walk.max_depth < 2) return mp_cursor_next(cursor);
-    if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
-    left = mp_declared_objects(head.kind, head.n);
-    if (look->tape && left > FEW_OBJECTS) return mp_cursor_next(cursor);
-    left = mp_skip_leaves(&p, end, left);
-    if (look->tape && (left || p > look->bytes + look->tape->at)) return mp_cursor_next(cursor);
-    if (left) {
-        status = walk_on(cursor, 1, p, left);
-        if (MP_UNLIKELY(status != MP_OK)) return status;
-    } else {
-        cursor->at = (size_t)(p - look->bytes);
-    }
-    cursor->left--;
-    return MP_OK;
 }
 
 mp_status
