@@ -215,10 +215,10 @@ sort(const mp_changes *changes, mp_range r)
     if (i < n) ruby_qsort(first, n, sizeof(mp_change), compare_changes, &own_depth);
 }
 
-void
+uint32_t
 mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n)
 {
-    uint32_t i;
+    uint32_t lengths = 0, i;
 
     for (i = r.lo; i < r.hi; i++) {
         mp_change *change = mp_changes_at(changes, i);
@@ -226,8 +226,10 @@ mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n)
 
         if (key.kind == MP_INT && (int64_t)(key.bits + n) >= 0) key = mp_key_uint(key.bits + n);
         change->key = key;
+        if (key.n <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << key.n;
     }
     sort(changes, r);
+    return lengths;
 }
 
 void

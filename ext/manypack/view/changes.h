@@ -89,9 +89,10 @@ uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
 /*
  * Sorts a range by the step at its depth. Of equal steps, the changes of the value come before those inside it, both in
- * the order given. n is the size of the array, from whose end negative indices count, or 0. Allocates nothing.
+ * the order given. n is the size of the array, from whose end negative indices count, or 0. Returns a bit for each
+ * length of a name that fits a fixstr. Allocates nothing.
  */
-void mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
+uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 
 /* Puts the parts of a sorted range into the order in which they were given. */
 void mp_changes_sort_by_order(mp_changes *changes, mp_range r);

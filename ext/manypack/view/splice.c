@@ -263,14 +263,18 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 
 static size_t locate(splice *s, mp_range r, uint32_t head, size_t offset);
 
-/* The index of the first change of the key at an offset; r.hi if there is none. An ext is unpacked. */
+/*
+ * The index of the first change of the key at an offset; r.hi if there is none. An ext is unpacked. Fast path
+ * (middle/splice a field) for a name whose length, as mp_changes_sort tells, no change has.
+ */
 static uint32_t
-find_change(splice *s, mp_range r, const mp_key *key, size_t offset)
+find_change(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
 {
     uint32_t found;
     VALUE object;
     mp_key made;
 
+    if (key->kind == MP_STR && key->n <= MP_FIXSTR_MAX && !(lengths >> key->n & 1)) return r.hi;
     if (MP_LIKELY(key->kind != MP_EXT || !s->ext_keys)) return mp_changes_find(&s->changes, r, key);
     object = mp_peek_object(&s->peek, offset);
     found = mp_simple_key(object, &made) ? mp_changes_find(&s->changes, r, &made) : r.hi;
@@ -316,9 +320,8 @@ locate_value(splice *s, const mp_part *part, mp_cursor *cursor, uint32_t head, s
 static void
 locate_pairs(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
 {
-    uint32_t missing = r.hi - r.lo;
+    uint32_t lengths = mp_changes_sort(&s->changes, r, 0), missing = r.hi - r.lo;
 
-    mp_changes_sort(&s->changes, r, 0);
     while (cursor->left) {
         size_t at = cursor->at;
         uint32_t first;
@@ -326,7 +329,7 @@ locate_pairs(splice *s, mp_range r, mp_cursor *cursor, uint32_t head)
         mp_key key;
 
         mp_peek_check(&s->peek, mp_cursor_key(cursor, &key));
-        first = find_change(s, r, &key, at);
+        first = find_change(s, r, &key, at, lengths);
         if (first == r.hi) {
             mp_peek_check(&s->peek, mp_cursor_next(cursor));
             continue;
