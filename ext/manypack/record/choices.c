@@ -45,30 +45,6 @@ mp_choices_free(mp_choices *choices)
     xfree(choices->start);
 }
 
-uint64_t *
-mp_choices_begin(const mp_choices *choices, mp_choices_state *found)
-{
-    size_t words = choices->size;
-
-    found->memory = 0;
-    found->state = found->few;
-    if (words > sizeof(found->few) / sizeof(uint64_t)) {
-        found->state = rb_alloc_tmp_buffer2(&found->memory, (long)words, sizeof(uint64_t));
-    }
-    memcpy(found->state, choices->start, words * sizeof(uint64_t));
-    return found->state;
-}
-
-const struct mp_shape *
-mp_choices_made(const mp_choices *choices, mp_choices_state *found)
-{
-    uint32_t i = 0;
-
-    while (i < choices->count && found->state[i]) i++;
-    if (found->memory) rb_free_tmp_buffer(&found->memory);
-    return i < choices->count ? choices->all[i].shape : NULL;
-}
-
 size_t
 mp_choices_memsize(const mp_choices *choices)
 {

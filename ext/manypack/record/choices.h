@@ -2,10 +2,11 @@
  * The Records among the types of an ANY_OF, if there are several. A map is loaded as the first Record whose required
  * members it has; the Record that requires most comes first.
  *
- *   mp_choices_state found;
- *   uint64_t *state = mp_choices_begin(choices, &found);
+ *   uint64_t *state = ALLOCV_N(uint64_t, memory, choices->size);
+ *
+ *   mp_choices_begin(choices, state);
  *   mp_choices_found(choices, state, i, field);     // for each key of the map, and each choice with a field for it
- *   chosen = mp_choices_made(choices, &found);      // the shape; NULL if each lacks a member
+ *   chosen = mp_choices_made(choices, state);       // the shape; NULL if each lacks a member
  */
 #ifndef MANYPACK_CHOICES_H
 #define MANYPACK_CHOICES_H
@@ -28,12 +29,6 @@ typedef struct {
     uint64_t *start; /* the state before the first key */
 } mp_choices;
 
-/* What each choice still lacks. Lives on the C stack. */
-typedef struct {
-    uint64_t few[32], *state;
-    VALUE memory; /* owns a longer state; else 0 */
-} mp_choices_state;
-
 /*
  * Initializes zeroed memory from `list`, which has an Array for each choice: the index of its part, its required
  * fields, and misread.
@@ -43,11 +38,22 @@ void mp_choices_init(mp_choices *choices, VALUE list, const struct mp_shape **pa
 void mp_choices_free(mp_choices *choices);
 size_t mp_choices_memsize(const mp_choices *choices);
 
-/* Returns the state before the first key. */
-uint64_t *mp_choices_begin(const mp_choices *choices, mp_choices_state *found);
+/* Sets choices->size words to the state before the first key. */
+MP_INLINE void
+mp_choices_begin(const mp_choices *choices, uint64_t *state)
+{
+    memcpy(state, choices->start, choices->size * sizeof(*state));
+}
 
-/* Returns the first choice that lacks nothing, or NULL, and frees the state. */
-const struct mp_shape *mp_choices_made(const mp_choices *choices, mp_choices_state *found);
+/* Returns the first choice that lacks nothing, or NULL. */
+MP_INLINE const struct mp_shape *
+mp_choices_made(const mp_choices *choices, const uint64_t *state)
+{
+    uint32_t i = 0;
+
+    while (i < choices->count && state[i]) i++;
+    return i < choices->count ? choices->all[i].shape : NULL;
+}
 
 /* Notes that the map has the field. May be called again for a field. */
 MP_INLINE void

@@ -599,14 +599,19 @@ note_member(VALUE key, VALUE value, VALUE arg)
 }
 
 /* Chooses the Record whose required members the Hash has, as choose_record in load.c does for a map. */
-static const mp_shape *
+static MP_NOINLINE const mp_shape *
 choose_for_hash(mp_loader *l, const mp_choices *choices, VALUE hash)
 {
-    mp_choices_state found;
-    choice_search search = {.l = l, .choices = choices, .state = mp_choices_begin(choices, &found)};
+    choice_search search = {.l = l, .choices = choices};
+    const mp_shape *chosen;
+    VALUE memory;
 
+    search.state = ALLOCV_N(uint64_t, memory, choices->size);
+    mp_choices_begin(choices, search.state);
     rb_hash_foreach(hash, note_member, (VALUE)&search);
-    return mp_choices_made(choices, &found);
+    chosen = mp_choices_made(choices, search.state);
+    ALLOCV_END(memory);
+    return chosen;
 }
 
 static VALUE

@@ -392,14 +392,16 @@ note_key(mp_loader *l, const mp_choices *choices, uint64_t *state)
 }
 
 /* The Record whose required members the next map has; NULL without one. */
-static const mp_shape *
+static MP_NOINLINE const mp_shape *
 choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
-    mp_choices_state found;
-    uint64_t *state = mp_choices_begin(choices, &found);
+    const mp_shape *chosen;
+    VALUE memory;
+    uint64_t *state = ALLOCV_N(uint64_t, memory, choices->size);
     uint32_t n = mp_row_count(at, row);
 
+    mp_choices_begin(choices, state);
     prepare_to_find(l);
     l->d.at += row.head;
     for (; n && state[0]; n--) { /* the first Record is complete, so the others do not matter */
@@ -408,7 +410,9 @@ choose_record(mp_loader *l, const mp_choices *choices, mp_wire_row row)
     }
     note_passed(l);
     l->d.at = at;
-    return mp_choices_made(choices, &found);
+    chosen = mp_choices_made(choices, state);
+    ALLOCV_END(memory);
+    return chosen;
 }
 
 /*

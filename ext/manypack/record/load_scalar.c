@@ -52,24 +52,6 @@ mp_load_symbol(mp_loader *l, mp_wire_row row)
     return Qundef;
 }
 
-VALUE
-mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row)
-{
-    const uint8_t *p = l->d.at;
-    bool above = row.kind == MP_UINT && mp_row_uint(p, row) > INT64_MAX;
-    int64_t n;
-
-    if (MP_UNLIKELY(above)) {
-        if (mp_row_uint(p, row) < shape->above_min || mp_row_uint(p, row) > shape->above_max) return Qundef;
-        l->d.at += row.head;
-        return mp_number(mp_loader_options(l), ULL2NUM(mp_row_uint(p, row)));
-    }
-    n = row.kind == MP_UINT ? (int64_t)mp_row_uint(p, row) : mp_row_sint(p, row);
-    if (n < shape->min || n > shape->max) return Qundef;
-    l->d.at += row.head;
-    return mp_number(mp_loader_options(l), LL2NUM(n));
-}
-
 /* The greatest magnitudes are rounded to 2**64, which no uint64_t can hold. */
 bool
 mp_exact_real(bool negative, uint64_t magnitude, double *real)
@@ -95,20 +77,41 @@ mp_takes_integer_p(const mp_shape *shape, bool negative, uint64_t magnitude)
     return n >= shape->min && n <= shape->max;
 }
 
+/* The sign and the magnitude of the integer at the next head. */
+static uint64_t
+magnitude_at(const mp_loader *l, mp_wire_row row, bool *negative)
+{
+    int64_t n = row.kind == MP_UINT ? 0 : mp_row_sint(l->d.at, row);
+
+    *negative = n < 0;
+    if (row.kind == MP_UINT) return mp_row_uint(l->d.at, row);
+    return n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+}
+
+VALUE
+mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    bool negative;
+    uint64_t magnitude = magnitude_at(l, row, &negative);
+
+    if (!mp_takes_integer_p(shape, negative, magnitude)) return Qundef;
+    l->d.at += row.head;
+    return mp_number(mp_loader_options(l), negative ? LL2NUM((int64_t)(0 - magnitude)) : ULL2NUM(magnitude));
+}
+
 /* Converts the number at the next head to *real; true if that is exact. */
 static bool
 real_at(const mp_loader *l, mp_wire_row row, double *real)
 {
-    const uint8_t *p = l->d.at;
-    int64_t n;
+    bool negative;
+    uint64_t magnitude;
 
     if (row.kind == MP_FLOAT64 || row.kind == MP_FLOAT32) {
-        *real = mp_row_real(p, row);
+        *real = mp_row_real(l->d.at, row);
         return true;
     }
-    if (row.kind == MP_UINT) return mp_exact_real(false, mp_row_uint(p, row), real);
-    n = mp_row_sint(p, row);
-    return mp_exact_real(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, real);
+    magnitude = magnitude_at(l, row, &negative);
+    return mp_exact_real(negative, magnitude, real);
 }
 
 VALUE
@@ -116,8 +119,7 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     double real;
 
-    if (!real_at(l, row, &real)) return Qundef;
-    if (!mp_takes_real_p(shape, real)) return Qundef;
+    if (!real_at(l, row, &real) || !mp_takes_real_p(shape, real)) return Qundef;
     l->d.at += row.head;
     return mp_float_new(&l->d, real);
 }
