@@ -542,7 +542,7 @@ from_ruled(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool
     const mp_rule *via = mp_rules_via(&shape->rules);
     mp_rules rules = shape->rules;
     const mp_shape *part = shape->parts[0];
-    long errors = mp_loader_errors_kept(l);
+    long errors = l->kept;
     VALUE value = Qundef;
 
     if (via && RTEST(rb_obj_is_kind_of(object, via->klass))) {
@@ -555,7 +555,7 @@ from_ruled(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object, bool
         }
         if (value == Qundef) value = other_object(l, part, kind, object);
     }
-    if (value == Qundef || mp_loader_errors_kept(l) != errors) return value;
+    if (value == Qundef || l->kept != errors) return value;
     l->given = object;
     return mp_load_ruled(l, &rules, value, NULL);
 }

@@ -136,14 +136,14 @@ load_ruled(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
     const mp_shape *part = shape->parts[0];
     const uint8_t *at = l->d.at;
     uint64_t others = l->d.others;
-    long errors = mp_loader_errors_kept(l);
+    long errors = l->kept;
     VALUE object = load_at_once(l, part);
 
     if (MP_UNLIKELY(object == Qundef)) {
         if (part->accepts & mp_kind_bit((mp_kind)row.kind)) object = load_accepted(l, part, row, exact);
         else object = load_foreign(l, part, row);
     }
-    if (object == Qundef || mp_loader_errors_kept(l) != errors) return object;
+    if (object == Qundef || l->kept != errors) return object;
     object = mp_load_ruled(l, &shape->rules, object, at);
     if (MP_UNLIKELY(object == Qundef)) mp_loader_back(l, at, others);
     return object;
@@ -182,10 +182,10 @@ load_key(mp_loader *l, const mp_shape *shape)
     mp_wire_row row = mp_loader_row(l);
 
     if (shape->kind == MP_SHAPE_RULED) {
-        long errors = mp_loader_errors_kept(l);
+        long errors = l->kept;
         VALUE key = load_key(l, shape->parts[0]);
 
-        if (mp_loader_errors_kept(l) == errors) key = mp_load_ruled(l, &shape->rules, key, at);
+        if (l->kept == errors) key = mp_load_ruled(l, &shape->rules, key, at);
         return MP_LIKELY(key != Qundef) ? key : wrong_type(l, shape, at);
     }
     if (shape->kind != MP_SHAPE_STRING) return load_value(l, shape);

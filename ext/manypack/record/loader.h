@@ -70,7 +70,8 @@ typedef struct {
     const uint8_t *broken_at; /* that object, */
     VALUE broken_error;       /* and the StandardError of user code, or 0 */
     VALUE errors;             /* an Array of RecordErrors, if all errors are collected; else 0 */
-    long kept;                /* mp_loader_errors_kept: user code gets no object that contains one */
+    long kept;                /* errors, and objects that were not made because a load_only member is missing: user */
+                              /* code gets no object that contains one */
     size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
     uint64_t *left;           /* memory for skipping containers: places, or more */
@@ -81,13 +82,6 @@ MP_INLINE const mp_options *
 mp_loader_options(const mp_loader *l)
 {
     return &l->d.codec->options;
-}
-
-/* The number of kept errors, and of objects that were not made because a load_only member is missing. */
-MP_INLINE long
-mp_loader_errors_kept(const mp_loader *l)
-{
-    return l->kept;
 }
 
 /* Pushes an object on the value stack. */

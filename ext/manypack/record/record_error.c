@@ -242,13 +242,6 @@ append_blamed(VALUE text, VALUE klass, VALUE member)
     rb_str_cat_cstr(text, ")");
 }
 
-/* The same for the Record that is being loaded. */
-static void
-append_loaded(VALUE text, const mp_record *record, uint32_t field)
-{
-    if (record) append_blamed(text, record->klass, member_of(record, field));
-}
-
 /* Turns a path that begins at l->from into one that begins at the start of the message. */
 static VALUE
 whole_path(const mp_loader *l, VALUE path)
@@ -290,22 +283,17 @@ error_in_json(const mp_loader *l, VALUE what, const uint8_t *at)
     return error;
 }
 
+/* Says where in the bytes an object is, and which class and member it is for. A Ruby object has no offset. */
 static VALUE
 error_in_bytes(const mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
 {
-    size_t offset = mp_decoder_offset(&l->d, at);
+    bool given = l->given != Qundef;
+    size_t offset = given ? 0 : mp_decoder_offset(&l->d, at);
 
-    append_number(what, ", byte ", offset);
-    append_loaded(what, l->record, field);
-    if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
+    if (!given) append_number(what, ", byte ", offset);
+    if (l->record) append_blamed(what, l->record->klass, member_of(l->record, field));
+    if (!given && !offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
     return mp_error_at(eRecordError, what, offset);
-}
-
-static VALUE
-error_in_given(const mp_loader *l, VALUE what, uint32_t field)
-{
-    append_loaded(what, l->record, field);
-    return mp_error_at(eRecordError, what, 0);
 }
 
 /* Sets the attributes that a program can show and translate. */
@@ -327,8 +315,7 @@ error_new(mp_loader *l, const record_fault *fault, VALUE what, uint32_t field, c
     VALUE error;
 
     joined(what, ", at ", mp_error_path_shown(whole_path(l, mp_error_path(l->place))));
-    if (l->given != Qundef) error = error_in_given(l, what, field);
-    else error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
+    error = l->json ? error_in_json(l, what, at) : error_in_bytes(l, what, field, at);
     set_record_path(error, l, fault->missing ? fault->missing : l->place);
     set_fault(error, fault, l->record ? l->record->object : Qnil, l->record ? member_of(l->record, field) : Qnil);
     return error;

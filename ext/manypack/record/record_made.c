@@ -9,27 +9,18 @@
 
 /* --- unknown pairs ---------------------------------------------------------------------------------- */
 
-/* Makes the Hash of n words, starting at `first`. Keys other than Strings, Symbols and Integers may run user code. */
-static VALUE
-rest_new(mp_loader *l, const mp_record_walk *walk, size_t n, size_t first)
-{
-    int exceeded = walk->keys_may_collide ? mp_same_hash_exceeded(n, l->d.stack.values + first) : 0;
-
-    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
-    return mp_hash_new(&l->d, n, l->d.stack.values + first);
-}
-
-/* Makes the Hash of unknown pairs, which a field takes. */
+/* Makes the Hash of unknown pairs for its field. Keys other than Strings, Symbols and Integers may run user code. */
 static void
 take_rest(mp_loader *l, mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
     size_t first = walk->first + record->count, n = l->count - first;
-    VALUE rest;
+    int exceeded;
 
     if (mp_record_values(l, walk)[record->into] != Qundef) return;
-    rest = rest_new(l, walk, n, first);
-    mp_record_set(l, walk, record->into, rest);
+    exceeded = walk->keys_may_collide ? mp_same_hash_exceeded(n, l->d.stack.values + first) : 0;
+    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
+    mp_record_set(l, walk, record->into, mp_hash_new(&l->d, n, l->d.stack.values + first));
     l->count = first;
 }
 
@@ -41,7 +32,7 @@ check_rest(mp_loader *l, mp_record_walk *walk)
     const mp_shape *shape = walk->record->fields[into].shape;
     VALUE rest;
 
-    if (mp_loader_errors_kept(l) != walk->errors) return;
+    if (l->kept != walk->errors) return;
     for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
         if (shape->parts[i]->kind == MP_SHAPE_RULED) shape = shape->parts[i];
     }
@@ -137,7 +128,7 @@ mp_record_defaults(mp_loader *l, const mp_record_walk *walk)
     for (i = 0; i < record->count; i++) {
         if (values[i] == Qundef && !record->fields[i].called) values[i] = record->fields[i].default_value;
     }
-    if (!record->calls || mp_loader_errors_kept(l) != walk->errors) return;
+    if (!record->calls || l->kept != walk->errors) return;
     rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
 }
 
@@ -182,7 +173,7 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
     const mp_options *options = mp_loader_options(l);
     instance_call call = {l, walk, build};
 
-    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* keep wrong values from user code */
+    if (MP_UNLIKELY(l->kept != walk->errors)) return Qnil; /* keep wrong values from user code */
     if (MP_UNLIKELY(l->eager) && walk->missing && lacks_value_p(l, walk)) {
         l->kept++;
         return Qnil;
@@ -205,7 +196,7 @@ mp_record_made(mp_loader *l, mp_record_walk *walk)
     }
     if (MP_UNLIKELY(walk->missing)) mp_record_defaults(l, walk);
     object = call_for_instance(l, walk, build_of(l, walk->record));
-    if (MP_LIKELY(!walk->record->rules) || mp_loader_errors_kept(l) != walk->errors) return object;
+    if (MP_LIKELY(!walk->record->rules) || l->kept != walk->errors) return object;
     object = mp_load_ruled(l, walk->record->rules, object, walk->at);
     if (MP_LIKELY(object != Qundef)) return object;
     mp_record_broken(l, l->broken, l->broken_error, walk->at);
@@ -229,7 +220,7 @@ mp_record_made_lazy(mp_loader *l, const mp_record_walk *walk)
 
     l->place = walk->place.up;
     if (MP_UNLIKELY(walk->missing)) check_missing(l, walk);
-    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
+    if (MP_UNLIKELY(l->kept != walk->errors)) return Qnil;
     if (end > UINT32_MAX) rb_raise(rb_eRangeError, "a lazy Record must be in the first 4 GiB of its message");
     if (walk->record->views) part.view = mp_load_view_root(l);
     return seal_lazy(l, mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));

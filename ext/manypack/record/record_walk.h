@@ -29,7 +29,7 @@ mp_record_open(mp_loader *l, mp_record_walk *walk, const mp_record *record)
 
     *walk = (mp_record_walk){.record = record, .outer = l->record, .outer_field = l->field, .first = l->count,
                              .next = record->keys.keys, .missing = record->count, .at = l->d.at,
-                             .tag_keys = l->tag_keys, .errors = mp_loader_errors_kept(l), .place = {.key = Qundef}};
+                             .tag_keys = l->tag_keys, .errors = l->kept, .place = {.key = Qundef}};
     mp_loader_open(l, &walk->place, l->d.at);
     l->tag_keys = NULL;
     l->record = record;

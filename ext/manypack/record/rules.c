@@ -189,20 +189,6 @@ unique_p(VALUE array)
     return true;
 }
 
-/* True if comparing the elements runs no user code. */
-static bool
-plain_elements_p(VALUE array)
-{
-    long i;
-
-    for (i = 0; i < RARRAY_LEN(array); i++) {
-        VALUE element = RARRAY_AREF(array, i);
-
-        if (!RB_SPECIAL_CONST_P(element) && RBASIC_CLASS(element) != rb_cString) return false;
-    }
-    return true;
-}
-
 /* --- applying --------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -273,10 +259,6 @@ applied_at_once_p(rule_call *call)
         match = RB_TYPE_P(value, T_STRING) ? match_steps(rule->steps, value) : MATCH_NO;
         call->kept = match == MATCH_YES;
         return match != MATCH_UNKNOWN;
-      case MP_RULE_UNIQUE:
-        if (!RB_TYPE_P(value, T_ARRAY) || RARRAY_LEN(value) > COMPARED_MAX || !plain_elements_p(value)) return false;
-        call->kept = unique_p(value);
-        return true;
       case MP_RULE_MULTIPLE:
         if (!RB_FIXNUM_P(value) || !rule->min) return false;
         call->kept = FIX2LONG(value) % rule->min == 0;
