@@ -602,64 +602,59 @@ nearer_p(const mp_record *record, const mp_record *other)
     return other->form == MP_FORM_LAZY && record->form != MP_FORM_LAZY;
 }
 
-static const mp_shape *best_of(const mp_shape *shape, VALUE object, const mp_record **nearest);
-
-static bool dumps_p(const mp_shape *shape, VALUE object, const mp_record **record);
+static const mp_shape *taker(const mp_shape *shape, VALUE object);
 
 /* The part of a TAGGED that dumps objects whose class has no tag; NULL without one. */
 static const mp_shape *
 part_without_tag(const mp_shape *shape, VALUE object)
 {
-    const mp_record *record = NULL;
-
-    if (shape->untagged && (!shape->otherwise || dumps_p(shape->untagged, object, &record))) return shape->untagged;
+    if (shape->untagged && (!shape->otherwise || taker(shape->untagged, object))) return shape->untagged;
     return shape->otherwise;
 }
 
-/* True if the shape dumps the object in a way of its own, not as mp_encode packs it. Sets *record if a Record does. */
-static bool
-dumps_p(const mp_shape *shape, VALUE object, const mp_record **record)
+/* The best part that has its own way to dump an object; NULL without one. Sets *found to what is the taker in it. */
+static const mp_shape *
+best_of(const mp_shape *shape, VALUE object, const mp_shape **found)
+{
+    const mp_shape *best = NULL;
+    uint32_t i;
+
+    *found = NULL;
+    for (i = 0; i < shape->count && (shape->converts || !RB_SPECIAL_CONST_P(object)); i++) {
+        const mp_shape *other = taker(shape->parts[i], object);
+
+        if (!other || (best && !(other->record && nearer_p(other->record, (*found)->record)))) continue;
+        best = shape->parts[i];
+        *found = other;
+    }
+    return best;
+}
+
+/* The shape, or the part in its unions, that dumps the object otherwise than mp_encode packs it; NULL without one. */
+static const mp_shape *
+taker(const mp_shape *shape, VALUE object)
 {
     const mp_shape *part;
     uint32_t i;
 
     switch (shape->kind) {
-      case MP_SHAPE_RECORD:
-        if (!of_record_p(shape->record, object)) return false;
-        *record = shape->record;
-        return true;
-      case MP_SHAPE_BYTES: return RB_TYPE_P(object, T_STRING);
+      case MP_SHAPE_RECORD: return of_record_p(shape->record, object) ? shape : NULL;
+      case MP_SHAPE_BYTES: return RB_TYPE_P(object, T_STRING) ? shape : NULL;
       case MP_SHAPE_TUPLE:
-      case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
+      case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY) ? shape : NULL;
+      case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH) ? shape : NULL;
       case MP_SHAPE_RULED:
-        if (!shape->rules.converts) return dumps_p(shape->parts[0], object, record);
-        return RTEST(rb_obj_is_kind_of(object, mp_rules_via(&shape->rules)->klass));
-      case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
+        if (!shape->rules.converts) return taker(shape->parts[0], object);
+        return RTEST(rb_obj_is_kind_of(object, mp_rules_via(&shape->rules)->klass)) ? shape : NULL;
       case MP_SHAPE_TAGGED:
         i = tag_of(shape, object);
         part = i == MP_FIELD_NONE ? part_without_tag(shape, object) : shape->parts[i];
-        return part && dumps_p(part, object, record);
-      case MP_SHAPE_ANY_OF: return best_of(shape, object, record) != NULL;
-      default: return false;
+        return part ? taker(part, object) : NULL;
+      case MP_SHAPE_ANY_OF:
+        best_of(shape, object, &part);
+        return part;
+      default: return NULL;
     }
-}
-
-/* The best part that has its own way to dump an object; NULL without one. Sets *nearest if that is a Record's. */
-static const mp_shape *
-best_of(const mp_shape *shape, VALUE object, const mp_record **nearest)
-{
-    const mp_shape *best = NULL;
-    uint32_t i;
-
-    for (i = 0; i < shape->count && (shape->converts || !RB_SPECIAL_CONST_P(object)); i++) {
-        const mp_record *record = NULL;
-
-        if (!dumps_p(shape->parts[i], object, &record)) continue;
-        if (best && !(record && nearer_p(record, *nearest))) continue;
-        best = shape->parts[i];
-        *nearest = record;
-    }
-    return best;
 }
 
 /* The index of the tag that equals a value, which may be the tag as a Symbol; MP_FIELD_NONE without one. */
@@ -682,10 +677,10 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
 static VALUE
 tag_within(const mp_shape *shape, const mp_shape *other, VALUE object)
 {
-    const mp_record *record = NULL;
+    const mp_shape *part = taker(other, object);
+    const mp_record *record = part ? part->record : NULL;
     VALUE tag = Qnil;
 
-    dumps_p(other, object, &record);
     if (shape->tag_first) {
         if (RB_TYPE_P(object, T_ARRAY)) return rb_ary_entry(object, 0);
         if (!record || record->form != MP_FORM_ARRAY) return Qundef;
@@ -760,8 +755,7 @@ check_choice(mp_encoder *e, const mp_shape *shape, const mp_shape *part)
 static void
 dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
-    const mp_record *record = NULL;
-    const mp_shape *best = best_of(shape, object, &record);
+    const mp_shape *found, *best = best_of(shape, object, &found);
     uint32_t i;
 
     if (best) {

@@ -375,15 +375,6 @@ ranged_shape(const mp_shape *shape, mp_kind kind)
     return NULL;
 }
 
-static mp_kind
-kind_found(const mp_loader *l, const uint8_t *at)
-{
-    mp_wire_row row;
-
-    if (l->given != Qundef) return mp_given_kind(l->given);
-    return mp_row_read(at, l->d.end, &row) == MP_OK ? (mp_kind)row.kind : MP_NEVER;
-}
-
 /* "expected" and what the shape takes. A class may have got its name after its Record. */
 static VALUE
 expected(const mp_shape *shape)
@@ -401,7 +392,7 @@ mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
     VALUE words;
 
     refuse(l);
-    ranged = ranged_shape(shape, kind_found(l, at));
+    ranged = ranged_shape(shape, see(l, at).kind);
     if (ranged) {
         fault.code = "range";
         fault.expected = ranged->bounds;

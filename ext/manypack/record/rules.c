@@ -98,22 +98,15 @@ text_length_p(const mp_rule *rule, VALUE text)
 
 typedef enum { MATCH_NO, MATCH_YES, MATCH_UNKNOWN } match_result;
 
-static bool
-ascii_compatible_p(VALUE text)
-{
-    int index = RB_ENCODING_GET(text);
-
-    return mp_utf8_index_p(index) || index == mp_binary_index;
-}
-
 /* MATCH_UNKNOWN without steps, or at the first character that is not ASCII. */
 static match_result
 match_steps(VALUE steps, VALUE text)
 {
     const mp_pattern_step *step, *last;
     const uint8_t *p = (const uint8_t *)RSTRING_PTR(text), *end = p + RSTRING_LEN(text);
+    int index = RB_ENCODING_GET(text);
 
-    if (NIL_P(steps) || !ascii_compatible_p(text)) return MATCH_UNKNOWN;
+    if (NIL_P(steps) || !(mp_utf8_index_p(index) || index == mp_binary_index)) return MATCH_UNKNOWN;
     step = (const mp_pattern_step *)RSTRING_PTR(steps);
     last = step + (size_t)RSTRING_LEN(steps) / sizeof(*step);
     for (; step < last; step++) {
