@@ -33,6 +33,9 @@ size_t mp_field_table_memsize(const mp_field_table *table);
 /* Adds a copy of a packed str or Integer. False if the table has that key already. */
 bool mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, uint32_t field);
 
+/* The str key whose text is the n bytes at p; NULL without one. */
+const mp_field_key *mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n);
+
 /* The key in the table that equals a key; NULL without one. The table may be zeroed memory. */
 const mp_field_key *mp_field_table_find(const mp_field_table *table, const mp_key *key);
 

@@ -12,8 +12,14 @@ const mp_field_key *
 mp_record_search_key(mp_loader *l, const mp_field_table *keys)
 {
     const uint8_t *at = l->d.at;
+    mp_wire_row row = mp_loader_row(l);
     mp_key key;
 
+    if (row.kind == MP_STR) {
+        uint32_t n = mp_row_count(at, row);
+
+        return mp_field_table_text(keys, mp_loader_payload(l, row, n), n);
+    }
     mp_loader_skip(l);
     key = mp_key_read(at, l->d.at);
     return mp_field_table_find(keys, &key);
