@@ -185,7 +185,7 @@ class AgreementTest < Minitest::Test
       [[map, :last, []], [more, :last, %w[key0 none]], [more, :first, ["none"]], ["\x91".b + more, :last, []]].each do |message, which, refused|
         view = Manypack::View.new(message, duplicate_keys: which)
         view = view[0] if view.type == :array
-        3.times { assert_equal refused, %w[key0 none].select { |key| refused?(view, key) }, which }
+        3.times { assert_equal refused, %w[key0 none].select { |key| refused? { view[key] } }, which }
       end
     end
   end
@@ -196,6 +196,17 @@ class AgreementTest < Minitest::Test
     [["a"], ["a", 0], ["b"]].each do |keys|
       error = assert_raises(Manypack::MalformedFormatError) { Manypack.dig(message, *keys) }
       assert_equal [5, "1 extra bytes after the deserialized object, at byte 5; Manypack.split reads many messages, Manypack.foreach a file of them"], [error.offset, error.message]
+    end
+  end
+
+  # Where the first of equal keys counts, that is where a key is not found.
+  def test_bytes_behind_a_map_are_refused_by_paths_of_the_first_key_where_one_alone_comes_to_the_end
+    all = [["$.a"], ["$.none"], ["$.a", "$.none"], ["$.none", "$.more"], ["$.b", "$.a"], ["$.c.d", "$.none"], ["$.c.d", "$.c.e"]]
+    [Manypack.pack({ "a" => 1, "b" => 2, "c" => { "d" => 3 } }), "\x80".b].product(all).each do |map, texts|
+      message = map + "\xC1".b
+      several = Manypack::Path.all(**texts.to_h { |text| [text.to_sym, text] })
+      alone = texts.any? { |text| refused? { Manypack::Path.new(text).to_a(message, duplicate_keys: :first) } }
+      assert_equal alone, refused? { several.read(message, duplicate_keys: :first) }, [map, texts].inspect
     end
   end
 
@@ -219,8 +230,9 @@ class AgreementTest < Minitest::Test
 
   private
 
-  def refused?(view, key)
-    view[key] && false
+  def refused?
+    yield
+    false
   rescue Manypack::MalformedFormatError
     true
   end

@@ -19,7 +19,8 @@ class RecordFromTest < Minitest::Test
     [SHAPE, { radius: 1, "type" => :circle }], [EVENT, { a: 1 }], [EVENT, { type: "square", side: 2.0 }], [REST, { x: 1, y: 2, "z" => [3] }],
     [Type[{ Symbol => 1..9 }], { "a" => 1, b: 9 }], [Type[%w[a b], nil], :a], [Type[%i[a b]], "b"], [Type[Integer, Float], 1], [Type[Float], 2**53],
     [Type[[1, 2.0, "x"]], 2], [Type[Numeric], 1.5], [Type[String], "\xFF".b], [Type[String], "é".encode("UTF-16LE")], [Type[Symbol], "é"],
-    [Type[0..], 2**64 - 1], [Type[Array, nil], [[1]]], [Type[Time], Time.at(5)]
+    [Type[0..], 2**64 - 1], [Type[Array, nil], [[1]]], [Type[Time], Time.at(5)],
+    [Type[PART.with(keys: { a: 2**62 }), POINT], { 2**62 => 1 }]
   ].freeze
 
   PAIRS.each_with_index do |(type, given), index|

@@ -244,7 +244,8 @@ class ViewSpliceTest < Minitest::Test
     assert_equal [["a", 1], ["c", [9, 5]], [nil, nil]], v.splice("b" => View.renamed("c"), "b[0]" => 9, "$.b" => View.appended(5), [3] => View.renamed(nil)).value.to_a
     assert_equal v.bytes, v.splice("a" => View.renamed("a"), "zz" => View.renamed("b")).bytes
     [{ "a" => View.renamed("b") }, { "a" => View.renamed("z"), "z" => 1 }, { "a" => View.renamed("z"), "b" => View.renamed("z") },
-     { "a" => View.renamed("z"), "$.a" => REMOVED }, { "b[0]" => View.renamed("z") }, { "a" => View.renamed([1]) }].each do |changes|
+     { "a" => View.renamed("z"), "$.a" => REMOVED }, { "b[0]" => View.renamed("z") }, { "a" => View.renamed([1]) },
+     *["b", "b".b].map { |own| { "a" => View.renamed("b"), "b" => View.renamed(own) } }, { "[*]" => View.renamed("b") }].each do |changes|
       assert_raises(ArgumentError, changes.inspect) { v.splice(changes) }
     end
   end

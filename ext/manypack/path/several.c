@@ -150,6 +150,9 @@ visit_keys(mp_peek *peek, const node *node, mp_cursor *cursor)
 
     if (cursor->kind == MP_ARRAY) find_elements(peek, cursor, node, values);
     else mp_peek_check(peek, mp_find_wanted(cursor, &node->wanted, last, values));
+    for (i = 0; cursor->kind == MP_MAP && !node->step && peek->alone && i < node->wanted.count; i++) {
+        if (!values[i]) mp_peek_ended(peek, cursor->at); /* the search has come to the end of the message */
+    }
     for (i = 0; i < node->wanted.count; i++) {
         if (values[i]) visit(peek, node->keys + i, values[i], false);
     }

@@ -55,7 +55,7 @@ hash_of_text(const uint8_t *p, size_t n)
 }
 
 static uint64_t
-hash_of(const mp_key *key)
+hash_of_key(const mp_key *key)
 {
     return key->kind == MP_STR ? hash_of_text(key->bytes, key->n) : key->bits;
 }
@@ -84,13 +84,13 @@ mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n)
 const mp_field_key *
 mp_field_table_find(const mp_field_table *table, const mp_key *key)
 {
-    uint32_t bucket;
+    uint32_t bucket = home(table, key->bits);
 
     if (!table->count) return NULL;
     if (key->kind == MP_STR || (key->kind == MP_BIN && mp_ascii_p(key->bytes, key->n))) {
         return mp_field_table_text(table, key->bytes, key->n);
     }
-    for (bucket = home(table, key->bits); table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
+    for (; table->buckets[bucket] != MP_FIELD_NONE; bucket = (bucket + 1) & table->mask) {
         const mp_field_key *found = &table->keys[table->buckets[bucket]];
 
         if (mp_key_compare(&found->key, key) == 0) return found;
@@ -127,7 +127,7 @@ bool
 mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, uint32_t field)
 {
     mp_field_key key = {.key = mp_key_read(packed, packed + size), .size = (uint32_t)size, .field = field};
-    uint32_t bucket = home(table, hash_of(&key.key));
+    uint32_t bucket = home(table, hash_of_key(&key.key));
 
     if (mp_field_table_find(table, &key.key)) return false;
     key.packed = ALLOC_N(uint8_t, size);

@@ -350,16 +350,11 @@ add_change(mp_changes *changes, uint32_t start, uint32_t end, mp_change change)
 static void
 add_take(mp_changes *changes, uint32_t start, VALUE new_key)
 {
-    uint32_t i, end = changes->objects.count, last;
-    mp_key old, new;
+    uint32_t i, end = changes->objects.count;
 
     for (i = start; i < end - 1; i++) mp_changes_keep(changes, mp_changes_object(changes, i));
     add_step(changes, new_key);
-    last = changes->objects.count - 1;
-    old = mp_changes_key(changes, end - 1);
-    new = mp_changes_key(changes, last);
-    if (mp_key_compare(&old, &new) == 0) return;
-    add_change(changes, end, last + 1, (mp_change){.kind = MP_TAKE, .value = start});
+    add_change(changes, end, changes->objects.count, (mp_change){.kind = MP_TAKE, .value = start});
     changes->renames = true;
 }
 
