@@ -5,5 +5,5 @@
 #++
 module Manypack
   # The version of the gem: major, minor and patch.
-  VERSION = "0.9.0"
+  VERSION = "0.10.0"
 end
