@@ -55,6 +55,16 @@ class ParallelProcessesTest < Minitest::Test
     end
   end
 
+  def test_a_file_that_is_cut_inside_a_message
+    Tempfile.create("manypack", binmode: true) do |file|
+      file.write(pack("x" * 50) * 2_000)
+      file.rewind
+      cut = ->(_) { file.truncate((52 * 3) + 20) && sleep(0.001) }
+      error = assert_raises(Manypack::TruncatedError) { Parallel.each(file, map: cut, processes: 1).to_a }
+      assert_equal [3, 156, "$"], [error.index, error.offset, error.path.to_s]
+    end
+  end
+
   # --- what comes back
 
   Point = Struct.new(:x) do

@@ -47,9 +47,26 @@ class JSONTextTest < Minitest::Test
     assert_raises(Manypack::StackError) { generate("\x81".b + "\x91".b * 100_000) }
   end
 
+  NAN = "\xCB\x7F\xF8\0\0\0\0\0\0".b
+  MAP = "\x81\xA1a\x01".b
+  PACKED = "\x94".b + MAP * 4
+  # Keys that hold maps: a bin, str and ext of packed maps, an array and a map.
+  HOLDERS = [Manypack.pack(PACKED), Manypack.pack(PACKED.dup.force_encoding("UTF-8")), "\xC7\x11\x05".b + PACKED, PACKED, "\x81".b + PACKED + MAP].freeze
+  # Pairs whose keys are alike in JSON.
+  ALIKE = [(NAN + "\x01".b) * 2, "\xA1a\x01\xC4\x01a\x02".b, "\x01\x01\xA11\x02".b].freeze
+
+  # Which maps have keys that are alike is found in a walk before the one that writes: both have to see the same maps.
+  def test_a_map_is_written_as_it_is_alone_whatever_holds_maps_before_it
+    HOLDERS.product(ALIKE, ["\x01".b, Manypack.pack(PACKED)], [false, true]) do |holder, pairs, value, opening|
+      map = "\x83".b + pairs + holder + value
+      array = "\x93".b + map + MAP + "\x82".b + ALIKE[0]
+      assert_equal "[#{[map, MAP, "\x82".b + ALIKE[0]].map { |one| generate(one, opening: opening).chomp }.join(",")}]\n", generate(array, opening: opening)
+    end
+  end
+
   private
 
-  def generate(bytes, pretty: false)
-    exercise { JSONText.generate(bytes, 0, bytes.bytesize, pretty, false) }
+  def generate(bytes, pretty: false, opening: false)
+    exercise { JSONText.generate(bytes, 0, bytes.bytesize, pretty, false, false, opening) }
   end
 end

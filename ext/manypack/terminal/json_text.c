@@ -356,12 +356,26 @@ open_bin(writer *w)
     return MP_OK;
 }
 
-/* Writes a key of a list of pairs. A container keeps its bytes: the first walk has not looked into it. */
+static mp_status write_json_value(writer *w, const uint8_t **p);
+
+/*
+ * Writes a key of a list of pairs. A container keeps its bytes, and a bin is not opened: the first walk, which numbers
+ * the maps, has not looked into a key.
+ */
 static mp_status
 write_pair_key(writer *w, const uint8_t **p)
 {
     const uint8_t *from = *p;
-    mp_status status = pass(w, p);
+    bool opening = w->opening;
+    mp_status status;
+
+    if (!container_head_p(from, w->end)) {
+        w->opening = false;
+        status = write_json_value(w, p);
+        w->opening = opening;
+        return status;
+    }
+    status = pass(w, p);
 
     if (status != MP_OK) return status;
     write_json_text(w, w->pretty ? "{\"$msgpack\": " : "{\"$msgpack\":");
@@ -458,7 +472,7 @@ write_element(writer *w, const uint8_t **p)
         push_text_frame(w, (frame){.left = 2, .place = PAIR});
         return MP_OK;
     }
-    if (inner->place == PAIR && inner->left && container_head_p(*p, w->end)) return write_pair_key(w, p);
+    if (inner->place == PAIR && inner->left) return write_pair_key(w, p);
     if (inner->place == MAP) {
         status = write_json_key(w, p);
         if (status != MP_OK) return status;

@@ -263,26 +263,39 @@ mp_changes_find(const mp_changes *changes, mp_range r, const mp_key *key)
 
 /* --- parts ------------------------------------------------------------------------------------------ */
 
-/* Sets the only change of its kind for a value. `start` is the path that the error shows. */
+/* Sets the only change of its kind for a value. A path may have found the value twice, with the same change. */
 static void
-only(const mp_changes *changes, const mp_change **own, const mp_change *change, uint32_t start, const char *words)
+only(const mp_changes *changes, const mp_change **own, const mp_change *change, const char *words)
 {
-    if (*own) mp_changes_refuse(changes, start, change->depth, words);
+    if (*own && (*own)->value != change->value) mp_changes_refuse(changes, change->start, change->depth, words);
+    *own = change;
+}
+
+/* The same for the new key of a pair, which no pair with another key may get. */
+static void
+only_take(const mp_changes *changes, const mp_change **own, const mp_change *change)
+{
+    if (*own) {
+        mp_key one = mp_changes_key(changes, (*own)->value + change->depth - 1);
+        mp_key other = mp_changes_key(changes, change->value + change->depth - 1);
+
+        if (mp_key_compare(&one, &other)) {
+            mp_changes_refuse(changes, change->value, change->depth, "gets a key that another pair gets");
+        }
+    }
     *own = change;
 }
 
 static void
 add_own(const mp_changes *changes, mp_part *part, const mp_change *change)
 {
-    uint32_t start = change->start;
-
     part->create |= change->create;
     switch ((mp_change_kind)change->kind) {
-      case MP_INSERT: only(changes, &part->insert, change, start, "has values inserted twice"); break;
-      case MP_APPEND: only(changes, &part->insert, change, start, "has values appended twice"); break;
-      case MP_RENAME: only(changes, &part->rename, change, start, "is renamed twice"); break;
-      case MP_TAKE: only(changes, &part->take, change, change->value, "gets a key that another pair gets"); break;
-      default: only(changes, &part->set, change, start, "is changed twice");
+      case MP_INSERT: only(changes, &part->insert, change, "has values inserted twice"); break;
+      case MP_APPEND: only(changes, &part->insert, change, "has values appended twice"); break;
+      case MP_RENAME: only(changes, &part->rename, change, "is renamed twice"); break;
+      case MP_TAKE: only_take(changes, &part->take, change); break;
+      default: only(changes, &part->set, change, "is changed twice");
     }
 }
 

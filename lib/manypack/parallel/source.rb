@@ -84,7 +84,8 @@ module Manypack
         def sent(*) = ""
 
         def found(_sent, _start, size, offset)
-          [@io.pread(size, @origin + offset), 0, size]
+          bytes = @io.pread(size, @origin + offset)
+          [bytes, 0, bytes.bytesize] # fewer if the file has got shorter
         end
       end
 

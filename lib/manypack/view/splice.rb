@@ -31,7 +31,7 @@ module Manypack
 
       found = []
       Internal.search(self, path.steps, path.max_looks, :ways) { |keys| found << keys }
-      found.uniq
+      found
     end
   end
 end
