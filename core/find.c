@@ -92,7 +92,7 @@ skip_container(mp_cursor *cursor)
     return status;
 }
 
-/* Skips an object that is near the end of the bytes, or whose size is in a field. */
+/* Skips an object near the end of the bytes. Blames one that is incomplete or malformed. */
 static mp_status
 skip_by_head(mp_cursor *cursor)
 {

@@ -6,7 +6,7 @@
 #define MP_LIMIT_LIST_H
 
 /*
- * A row calls M with X, which is M's own, and
+ * A row calls M with X, which only M uses, and
  *
  *   STATUS     MP_E_MAX_STATUS says that the limit is exceeded
  *   field      of mp_limits

@@ -1,7 +1,7 @@
 /* Places in arrays: a second walk, over the elements of long arrays only, with the tape from the first walk. */
 #include "places.h"
 
-/* The elements of a long array that the tape has passed; 0 for a map or an array of at most 15 elements. */
+/* How many elements of an array the tape has passed; 0 for a map or a fixarray, which is short. */
 static uint32_t
 elements_of(const mp_tape *tape, uint32_t entry)
 {

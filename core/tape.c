@@ -21,7 +21,7 @@ mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_dept
 /* More objects than a message with a tape can have bytes. Even, so that keys and values alternate. */
 #define ENDLESS (UINT32_MAX - 1)
 
-/* The number of objects as an entry holds it. A container that declares more cannot end inside the message. */
+/* The number of objects as an entry holds it, at most ENDLESS: no container with so many ends inside the message. */
 MP_INLINE uint32_t
 held_objects(uint64_t held)
 {
@@ -190,7 +190,7 @@ head_passed(mp_tape *tape)
     return object_passed(tape);
 }
 
-/* What each step needs: few fields, because a step would wait for those that do not fit in registers. */
+/* The state of a stride. Has few fields, because a step would wait for those that do not fit in registers. */
 typedef struct {
     const uint8_t *p;
     mp_tape_entry *entry, *unused; /* of the innermost container; the first free */

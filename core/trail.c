@@ -1,6 +1,6 @@
 /*
- * A tape that ends at the offset has the containers around it. A cursor that skips the objects of a map before the
- * offset finds the key. There is no other walk.
+ * A tape that ends at the offset has the containers around it. To find a key, a cursor skips the objects of its map
+ * that are before the offset. There is no other walk.
  */
 #include "trail.h"
 

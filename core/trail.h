@@ -36,7 +36,7 @@ typedef struct {
 
 typedef struct {
     mp_tape tape;   /* its open entries are the containers, outermost first; `at` is the object */
-    uint32_t depth; /* containers on the trail; it ends at a map key, without the containers inside */
+    uint32_t depth; /* containers on the trail; a trail that ends in a map key does not enter the key */
     mp_trail_mark *marks; /* one for each entry that the tape has room for, all zero at first; or NULL */
 } mp_trail;
 

@@ -1,7 +1,7 @@
 /*
  * The folders of the extension are floors. A file includes headers of its own folder and of the folders that it may
- * use, which are all below it. From the ground up, with the folders that each may use; core, beside ext, is MessagePack
- * without Ruby:
+ * use, all below it (but see ext.c). From the ground up, with the folders that each may use; core, beside ext, is
+ * MessagePack without Ruby:
  *
  *   base      versions of Ruby, options, errors, the user's io and code   core
  *   caches    what a Ractor keeps from one call to the next               base core

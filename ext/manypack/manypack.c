@@ -190,9 +190,9 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *             utf8: :strict, duplicate_keys: :error</code>, each unless you set it yourself, and timestamps in the
  *             years 1 to 9999 only (default false)
  *
- * Limits are checked against declared sizes, before the content has arrived. Some limits hold whatever the options: at
- * most 16 different keys of a map may have the same hash value, as NaNs do, or 4 if they are containers; at most 4
- * container keys may be nested in each other; and a key may be at most 32 containers deep.
+ * Limits are checked against declared sizes, before the content has arrived. No option changes these limits: a map may
+ * have at most 16 different keys with the same hash value, such as NaNs, and at most 4 of them may be containers; at
+ * most 4 container keys may be nested in each other; and a key may be at most 32 containers deep.
  *
  * The options may also be a Hash. An option that has an effect only on packing raises ArgumentError; a Codec takes the
  * options of both.

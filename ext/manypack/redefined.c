@@ -8,7 +8,7 @@
 static VALUE front, default_factory, factory_class;
 
 static uintptr_t redefined;        /* a method of one of the classes is not ours; never false again */
-static uintptr_t default_replaced; /* DefaultFactory was replaced, or nobody would notice; never false again */
+static uintptr_t default_replaced; /* DefaultFactory was replaced, or could be without notice; never false again */
 
 bool
 mp_redefined_p(VALUE factory)

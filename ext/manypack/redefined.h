@@ -25,8 +25,8 @@ bool mp_redefined_p(VALUE factory);
 VALUE mp_redefined_default(void);
 
 /*
- * True if a call with these arguments (after the object or source) may be made by these methods. False if the last one
- * is a Hash with an option that neither the msgpack gem nor a Packer or Unpacker has.
+ * True if these methods can make a call with these arguments (after the object or source). False if the last argument
+ * is a Hash with an option that the msgpack gem does not know: as, canonical or codec.
  */
 bool mp_called_by_methods_p(int argc, const VALUE *argv);
 

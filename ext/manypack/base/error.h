@@ -37,8 +37,8 @@ typedef struct {
     size_t complete;         /* offset in the whole input where the last complete object ends */
     mp_message message;
     const mp_limits *limits; /* only for a status of mp_limits_pass */
-    uint64_t objects;        /* objects of the message up to the head; likewise */
-    bool of_gem;             /* under the name MessagePack: the classes of the msgpack gem */
+    uint64_t objects;        /* objects of the message up to the head; only with limits */
+    bool of_gem;             /* called by the name MessagePack: raises errors of the msgpack gem's classes */
     VALUE eof;               /* the EOFError that the io raised at its end; 0 or nil without one */
 } mp_blame;
 

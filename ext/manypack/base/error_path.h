@@ -15,7 +15,7 @@ typedef struct mp_place {
 /* The path to the value that the encoder is at; "$", the root, for NULL. */
 VALUE mp_error_path(const mp_place *innermost);
 
-/* The same with as many steps as a route keeps. */
+/* The same with up to MP_ROUTE_HEAD + MP_ROUTE_TAIL steps. */
 VALUE mp_error_path_longer(const mp_place *innermost);
 
 /* Appends a path that starts at a place to the path of that place. */

@@ -78,7 +78,7 @@ VALUE mp_io_write(VALUE io, VALUE bytes, int api);
 /* Calls mp_io_write until the io has taken all bytes. */
 void mp_io_write_all(VALUE io, VALUE bytes, int api);
 
-/* For an io that is known to have write: faster than mp_io_write, which finds out each time. */
+/* True for an io with write: mp_io_call_write is faster than mp_io_write, which asks each time. */
 bool mp_io_writable_p(VALUE obj);
 VALUE mp_io_call_write(VALUE io, VALUE bytes);
 

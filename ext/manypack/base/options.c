@@ -3,7 +3,7 @@
 
 typedef enum {
     FLAG,        /* a bool: true, false, or nil for false */
-    TRUST,       /* untrusted: a bool that changes other defaults; from here on, nil leaves an option unchanged */
+    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves it unchanged, as in the kinds below */
     DEPTH,       /* a uint32_t, 1 to MP_MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
     LARGE,       /* a uint64_t */
@@ -23,7 +23,7 @@ typedef struct {
     size_t offset;            /* of its field */
     uint64_t default_value;   /* without untrusted */
     uint64_t untrusted;       /* its default with untrusted: true */
-    int effect;               /* what it has an effect on: MP_PACKS, MP_UNPACKS, MP_FROM_JSON, MP_TO_JSON */
+    int effect;               /* the operations that it affects: MP_PACKS, MP_UNPACKS, MP_FROM_JSON, MP_TO_JSON */
     uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum */
     const char *lax, *strict; /* the values of a STRICTNESS */
     mp_json_option bit;       /* of a JSON_FLAG or BYTES_AS: its lowest bit */
@@ -317,7 +317,7 @@ typedef struct {
     mp_options *options; /* NULL for Buffer.new, which has none */
     int api;
     bool limits;      /* the Hash had an option that is not a FLAG */
-    size_t misplaced; /* the row of an option that has no effect on what the method does; ROWS while there is none */
+    size_t misplaced; /* the row of an option that has no effect on the method; ROWS while there is none */
     VALUE codec;      /* the value of `codec`, or nil */
     VALUE called;     /* the value of `default`; 0 without one */
     VALUE unknown;    /* an Array of unknown keys; 0 while there are none */
@@ -411,7 +411,7 @@ raise_unknown(const reading *r)
 
 NORETURN(static void raise_misplaced(const reading *r));
 
-/* What the method does, in the words of an error. */
+/* The method's operation, named for an error message. */
 static const char *
 act_of(int api)
 {

@@ -67,7 +67,7 @@ enum {
     MP_UNPACKS = 8,      /* of a method that unpacks */
     MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
     MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is not a field of mp_options */
-    MP_WITH_AS = 64,     /* of a method that takes `as` and has removed it already: errors may suggest it */
+    MP_WITH_AS = 64,     /* of a method that also takes `as`, which it removes from the Hash: errors may suggest it */
     MP_LOOKS = 128,      /* of a method that looks into bytes, or makes a Codec: it takes duplicate_keys: :first */
     MP_FROM_JSON = 256,  /* of a method that reads JSON */
     MP_TO_JSON = 512,    /* of a method that writes JSON */

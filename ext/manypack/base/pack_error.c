@@ -50,7 +50,7 @@ rb_encode_error_path(VALUE self)
 {
     VALUE path = rb_attr_get(self, id_place);
 
-    return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* set here, or by Ruby code */
+    return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* Ruby code sets @path */
 }
 
 bool

@@ -5,8 +5,8 @@
 #include "base/support.h"
 
 /*
- * Within the last 2048 words of the stack, its margin, Ruby raises only SystemStackError. A step must be smaller than
- * the margin, because no more than that is known to be free when the step is taken.
+ * Within the last 2048 words of the stack, its margin, Ruby raises only SystemStackError. mp_stack_low_p looks ahead in
+ * steps smaller than the margin, because only that much is known to be free before a step.
  */
 enum { MP_STACK_STEP = 1536 * sizeof(VALUE), MP_STACK_STEPS = 36 * 1024 / MP_STACK_STEP };
 

@@ -37,8 +37,8 @@ void mp_buffer_flush(VALUE self);
 void mp_buffer_flush_if_idle(VALUE self);
 
 /*
- * If user code calls this while the Packer is lent to it, returns true, and the Buffer is flushed when the write is
- * complete. Otherwise false.
+ * For a flush by user code that the Packer is lent to: returns true, and the Buffer is flushed when the write is
+ * complete. Otherwise returns false.
  */
 bool mp_buffer_flush_later(VALUE self);
 

@@ -97,8 +97,8 @@ mp_buffer_for_change(VALUE self)
 }
 
 /*
- * mp_buffer_for_change for anybody except the Buffer's Unpacker. Before it removes n bytes, mp_buffer_before_removal
- * must be called.
+ * mp_buffer_for_change for every caller except the Buffer's Unpacker. The caller must call mp_buffer_before_removal
+ * before it removes n bytes.
  */
 mp_buffer *mp_buffer_for_removal(VALUE self);
 void mp_buffer_before_removal(VALUE self, size_t n);

@@ -34,8 +34,8 @@
  *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays, but the epoch
  *                   changes, so that no earlier loan or call can return
  *
- * The borrower is the Thread that the Packer was lent to. The Packer's methods refuse other Threads. The Buffer's
- * methods do not, because they only append. A refusal is a RuntimeError.
+ * The borrower is the Thread that the Packer was lent to. While LENT, the Packer's methods refuse other Threads; the
+ * Buffer's own write and << do not, because they only append. A refusal is a RuntimeError.
  *
  * A Fiber can stop inside a write for ever, or go on after the writes around it have returned. Therefore a break voids
  * all nested loans together: the bytes that were written since the outermost loan are settled, the Buffer is IDLE, and
@@ -64,7 +64,7 @@ typedef struct {
     uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
     uint32_t holder;   /* the number of the innermost lend */
     uint32_t holders;  /* the last number given to a lend, pause, settle or close */
-    uint32_t depth : 24, state : 7; /* levels open around the borrower's writes, 0 unless lent; an mp_loan_state */
+    uint32_t depth : 24, state : 7; /* levels open around the borrower's writes, 0 unless LENT; an mp_loan_state */
     uint32_t broken : 1;            /* there was a break or close: a suspended Fiber may go on */
 } mp_loan;
 

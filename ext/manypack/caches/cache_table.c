@@ -82,8 +82,8 @@ grow_table(mp_cache_table *table, const mp_cache_layout *layout)
 }
 
 /*
- * If no way is free, the new entry takes its home, and what was there one of the other ways, whose entry is forgotten:
- * so the keys of a new document do not have to live far from home because of the previous one's.
+ * If no way is free, the new entry takes its home. The entry there moves to another way, whose entry is forgotten.
+ * So old keys do not keep the keys of a new document away from their homes.
  */
 void *
 mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry)

@@ -33,8 +33,8 @@ typedef struct {
  */
 typedef struct {
     VALUE packer, unpacker; /* of pools; 0 without one */
-    VALUE body;             /* an Unpacker whose body has ended, and which knows the next one; 0 without one */
-    unsigned bodies;        /* how many of these there are */
+    VALUE body;             /* the first of a linked list of Unpackers whose bodies have ended; 0 without one */
+    unsigned bodies;        /* the length of that list */
 } mp_spares;
 
 /* Takes the object out of its place; 0 if there is none. */

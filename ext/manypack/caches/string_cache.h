@@ -82,8 +82,8 @@ mp_string_near(const mp_cache_table *table, const uint8_t *p, size_t len, mp_str
 VALUE mp_string_cache_search(mp_cache_table *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
 /*
- * The object for the len bytes at p, from the cache or new. A String is frozen; it is shareable, too, unless it is an
- * MP_VALUE_FROZEN, which is interned. 0 if the bytes shall be a Symbol and are not UTF-8.
+ * The object for the len bytes at p, from the cache or new. A String is frozen and shareable; with
+ * MP_VALUE_FROZEN it is frozen and interned. 0 for a Symbol whose bytes are not UTF-8.
  */
 MP_INLINE VALUE
 mp_string_cache_fetch(mp_cache_table *cache, const uint8_t *p, size_t len, mp_string_kind kind)

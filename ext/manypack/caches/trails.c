@@ -7,7 +7,7 @@
 /* Up to this offset, walking again is as fast as remembering the walk. */
 #define NEAR 1024
 
-/* The memory of a deeper walk is freed when its slot is used for another message. */
+/* A slot with a tape of more entries frees its memory before it is used for another message. */
 #define KEPT_CAPACITY 1024
 
 /* A walk, with memory for its tape and its marks. The trail is its first member: grow gets the tape. */

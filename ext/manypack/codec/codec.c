@@ -65,9 +65,9 @@ static VALUE plain_codec;
 
 /*
  * The Codec of DefaultFactory, and its twin for calls by the name MessagePack. The main Ractor replaces each with a
- * single store, while other Ractors may load it. They are always shareable: a handler that cannot be shared is
- * withheld, and only main_codec and main_codec_of_gem, for the main Ractor, have it. Since Ruby 4.1, no Ractor may
- * refer to an object of another one that is not shareable.
+ * single store, while other Ractors may load it. Both are always shareable: handlers that cannot be shared are only in
+ * main_codec and main_codec_of_gem, for the main Ractor. Since Ruby 4.1, no Ractor may refer to an object of another
+ * one that is not shareable.
  */
 static VALUE default_codec, default_codec_of_gem, main_codec, main_codec_of_gem;
 
@@ -257,7 +257,7 @@ made_last_p(VALUE recent, VALUE from, const mp_options *options, VALUE called)
            !memcmp(&codec_get(recent)->codec.options, options, sizeof(mp_options));
 }
 
-/* A new Codec with these options and `called`; 0 for that of `from`. */
+/* A new Codec with these options and this `called`; if it is 0, with that of `from`. */
 static VALUE
 codec_of_options(VALUE from, const mp_options *options, VALUE called)
 {
@@ -268,7 +268,7 @@ codec_of_options(VALUE from, const mp_options *options, VALUE called)
     return codec_seal(self);
 }
 
-/* The same. Programs pass the same options to each call, so the Ractor keeps the last Codec. */
+/* Like codec_of_options. The Ractor keeps the last Codec, because programs pass the same options to each call. */
 static VALUE
 codec_with(VALUE from, const mp_options *options, VALUE called)
 {
@@ -462,8 +462,8 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: codec.options -> Hash
  *
- * Returns the options that were set, in a form that Codec.new takes. This includes an option that was set to its
- * default, because it still counts where the Codec or its options override others.
+ * Returns the options that were set, in a form that Codec.new takes. Includes options that were set to their defaults:
+ * they also override those of another Codec.
  *
  *   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).options
  *   #=> {symbolize_keys: true, max_bytes: 1000}

@@ -34,7 +34,7 @@ log2_of_power_of_10(int e)
     return (e * 1741647) >> 19;
 }
 
-/* A number times a power of ten, without the lowest 128 bits: the last bit is set if they are not all zero. */
+/* A number times a power of ten, without the lowest 128 bits. Sets the last bit if these are more than rounding. */
 static uint64_t
 product_rounded_to_odd(mp_power power, uint64_t n)
 {
@@ -103,8 +103,8 @@ without_zeros(decimal d)
 }
 
 /*
- * Writes a number from 1 on that has a fraction. No integer lies between it and its shortest decimal, because that
- * integer would be nearer to itself: both have the same whole part.
+ * Writes a number above 1 that has a fraction. Its shortest decimal has the same whole part: if an integer lay
+ * between them, the decimal would be nearer to that integer, which is a double, too.
  */
 static uint8_t *
 put_mixed(uint8_t *to, decimal d, double real)

@@ -209,7 +209,7 @@ rb_codec_from_json(int argc, VALUE *argv, VALUE self)
 
 /* --- many texts -------------------------------------------------------------------------------------- */
 
-/* Packs the texts in one String, one after the other; those before `done` are packed. */
+/* The state of packing the texts of one String in turn. The texts before `done` are packed. */
 typedef struct {
     mp_json_packer t;
     mp_json_origin origin;

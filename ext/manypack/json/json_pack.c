@@ -455,8 +455,8 @@ restart_packing(mp_json_packer *t)
 }
 
 /*
- * Fails at the second of two equal keys, after they were found at the end of their map. Packs the text twice more, now
- * noting all keys so that both outputs are the same: first to find the offset of that key in the output, then up to it.
+ * Fails at the second of two equal keys, which were noticed at the end of their map. Packs the text twice more: first
+ * to find the key's offset in the output, then to fail there. Notes all keys, so that both outputs are the same.
  */
 static const uint8_t *
 read_again(mp_json_packer *t, const uint8_t *p)

@@ -11,7 +11,7 @@
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
 
-/* The longest escape of a byte, \u001f, and of a character, a pair of these. */
+/* The longest escapes: \u001f for a byte, and a surrogate pair, twice as long, for a character. */
 enum { ESCAPE_MAX = 6, ESCAPES_MAX = 2 * ESCAPE_MAX };
 
 static uint8_t *

@@ -8,7 +8,7 @@
 
 /* How strings are written. */
 typedef struct {
-    const uint8_t *readable; /* the end of readable memory: a block that begins in a string may end after it */
+    const uint8_t *readable; /* the end of readable memory: the last block of a string may reach past the string */
     uint8_t also;            /* one more byte to escape, which JSON allows; 0 for none */
     bool careful;            /* characters beyond ASCII may need an escape: one of the following is set */
     bool ascii_only;         /* escape all of them */

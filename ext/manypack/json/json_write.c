@@ -226,8 +226,8 @@ write_scalar(mp_json_writer *w)
 }
 
 /*
- * Writes a fixstr of n bytes that needs no escape. False for any other. As in all fast paths here, no byte after the
- * end is loaded.
+ * Writes a fixstr of n bytes that needs no escape. False for any other. Like all fast paths here, loads no byte
+ * from `readable` on.
  */
 MP_INLINE bool
 put_fixstr(const mp_json_writer *w, uint8_t *to, const uint8_t *p, uint32_t n)
@@ -403,7 +403,7 @@ write_key(mp_json_writer *w, place *at)
     return MP_OK;
 }
 
-/* Returns the key with an index in a map: the second of two equal keys. */
+/* Returns the key at `index` in a map; it equals an earlier one. */
 static MP_NOINLINE const uint8_t *
 key_at_index(const mp_json_writer *w, const uint8_t *map, size_t index)
 {

@@ -139,7 +139,7 @@ length_of(mp_search *s, const mp_value *value)
     }
 }
 
-/* Making a Pattern costs PATTERN_LOOKS for each of its bytes and PATTERN_BYTES more. PATTERNS_KEPT are kept. */
+/* Making a Pattern of n bytes costs (n + PATTERN_BYTES) * PATTERN_LOOKS looks. At most PATTERNS_KEPT are kept. */
 enum { PATTERN_LOOKS = 64, PATTERN_BYTES = 8, PATTERNS_KEPT = 64 };
 
 /* Raises LimitError for a text that takes too long to match. */
@@ -366,7 +366,7 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
     }
 }
 
-/* Finds the keys that a filter wants in the map at an offset. Any other object is skipped. */
+/* Finds a filter's keys in the map at an offset. Skips any other object, or a map whose keys must be built. */
 static void
 read_row(mp_search *s, const mp_wanted *wanted, size_t at, mp_row *row)
 {

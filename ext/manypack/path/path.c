@@ -9,7 +9,7 @@
  */
 enum { FEW_KEYS = 4 };
 
-/* The number of segments in a path that do not take every value of a container. */
+/* Counts the segments of a path that choose among the values of a container, unlike [*]. */
 static long
 choosing_steps(const mp_query *query)
 {

@@ -32,8 +32,8 @@ typedef struct {
     int64_t first, last, step;     /* SLICE; INDEX: first */
     bool from_end, to_end;         /* SLICE: without a first, without a last */
     const mp_condition *condition; /* FILTER */
-    mp_wanted *wanted;             /* FILTER: the keys of the value that the condition and the next segment look at */
-    int next_slot;                 /* FILTER: slot of the next segment's key among them; or MP_NO_SLOT */
+    mp_wanted *wanted;             /* FILTER: the keys that the condition and the next segment read from each value */
+    int next_slot;                 /* FILTER: index in `wanted` of the next segment's key; or MP_NO_SLOT */
 } mp_selector;
 
 #define MP_NO_SLOT (-1)
@@ -57,7 +57,7 @@ typedef struct {
 typedef struct {
     bool absolute;   /* starts at the message, not at the current value */
     bool singular;   /* finds one value at most */
-    int slot;        /* in a condition: slot of the first segment's key in the filter's `wanted`; or MP_NO_SLOT */
+    int slot;        /* in a condition: index in the filter's `wanted` of the first key; or MP_NO_SLOT */
     long count;
     const mp_segment *segments;
     /* The result of a query in a condition. */
@@ -94,9 +94,9 @@ struct mp_condition {
     mp_condition_kind kind;
     mp_operator operator;
     bool logical;           /* MP_CALL_USER: the result is a condition */
-    bool quick;             /* COMPARE: a key in `wanted` with a literal */
+    bool quick;             /* COMPARE: compares the value of a wanted key with a literal */
     uint32_t count;
-    mp_condition **parts;   /* first of the conditions inside a condition, or of the operands of a comparison or call */
+    mp_condition **parts;   /* the conditions inside a condition, or the operands of a comparison or call */
     mp_query *query;        /* EXISTS, QUERY */
     mp_value literal;       /* LITERAL */
     const uint8_t *takes;   /* MP_CALL_USER: for each operand an mp_argument */

@@ -9,7 +9,7 @@
 /* This many steps take half of the C stack that mp_stack_used_up_p keeps free. Few paths are longer. */
 #define STACK_CHECK_STEPS 32
 
-/* --- what is found ---------------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------------- */
 
 static size_t
 append_found(mp_search *s, size_t at, size_t end)
@@ -84,7 +84,7 @@ way_to(const mp_way *up, const mp_cursor *cursor, size_t key, uint64_t index)
     return (mp_way){.up = up, .map = map, .at = map ? key : index};
 }
 
-/* The offset of the key of the value at an offset, for the way. The cursor has just opened the map. */
+/* Finds the offset of the key whose value is at `value`. The cursor has just opened the map. */
 static size_t
 key_before(mp_search *s, mp_cursor cursor, size_t value)
 {
@@ -154,8 +154,8 @@ search_last(mp_search *s, mp_cursor *cursor, const mp_key *key, long step)
 }
 
 /*
- * Searches the value of a key or index. If wanted, returns the offset after the container, which a search for the last
- * of equal keys knows before it enters the value.
+ * Searches the value of a key or index. If wanted, returns the offset after the container: a search for the last of
+ * equal keys has reached it already, any other skips the rest.
  */
 static size_t
 search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, bool wanted, const mp_way *up)

@@ -11,8 +11,8 @@ mp_search_spent(const mp_search *s, size_t at)
 }
 
 /*
- * A key that is compared as an object. A binary key is looked up as a bin, then as a str with invalid UTF-8: error
- * paths show both alike.
+ * Finds a key that is compared as an object. Looks for a binary key as a bin and then as a str with invalid UTF-8,
+ * because error paths show both alike.
  */
 static bool
 find_object_key(mp_search *s, mp_cursor *cursor, const mp_selector *selector)

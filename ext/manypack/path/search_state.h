@@ -29,10 +29,10 @@ typedef struct {
     VALUE patterns[2]; /* Hashes from texts to Patterns, for the functions search and match; 0 for none */
 } mp_search_shared;
 
-/* The value that a condition is about. For a map: the offsets of the values of the keys that the filter wants. */
+/* A value that a filter tests, and the offsets at which it has the keys in the filter's `wanted`. */
 typedef struct {
     size_t end;                  /* the offset after it */
-    bool read;                   /* false if it is not a map: it has no values */
+    bool read;                   /* values is set: it is a map, and bytes decide which keys are equal */
     size_t values[MP_ROW_KEYS];  /* 0 for none */
 } mp_row;
 
@@ -53,7 +53,7 @@ struct mp_search {
     const mp_query *query;
     mp_search_shared *shared;
     size_t start;     /* the offset at which absolute paths start */
-    size_t outermost; /* offset of the root's first part; no bytes may follow the root; 0: not checked */
+    size_t outermost; /* offset of the root's first part if bytes after the root must be refused; else 0 */
     bool bytes_only;  /* equal keys have equal bytes, because no ext can become a String or a number */
     bool inner;       /* inside a condition: each object counts as a look */
 
@@ -65,12 +65,12 @@ struct mp_search {
     bool stopped;     /* ANY, FIRST, WANTED: found one */
     size_t passed;    /* after mp_search_find: the offset after the map, if the search reached it; else 0 */
 
-    const mp_row *row; /* the row of the condition that is being evaluated; NULL unless it was read */
+    const mp_row *row; /* of the value that the current condition tests; NULL if its keys were not read */
     mp_search *next;  /* several.c: the next of the searches that are at the same place */
     VALUE covered;    /* an Array with the bytes that each later segment `..` has searched; 0 for none */
     size_t covered_from, covered_size; /* the range that the first `..` walks over */
 
-    /* mp_search_from. A pointer, because conditions and `..` are below the file that does it. */
+    /* mp_search_from, as a pointer: condition.c and descent.c call it, but search.c is above them. */
     size_t (*from)(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
 };
 

@@ -11,7 +11,7 @@
 #include "base/stack.h"
 #include "path/search.h"
 
-/* Where some Paths are after equal selectors. */
+/* A position that some Paths reach by equal selectors. */
 typedef struct node {
     long step;                   /* the segment that comes next */
     const mp_selector *selector; /* the one that leads here from the node above */
@@ -77,7 +77,7 @@ append_search(mp_search **list, mp_search *s)
     s->next = NULL;
 }
 
-/* Makes the nodes after a node. Of its searches, all of which are in `alone` before, moves those that share a walk. */
+/* Makes the nodes after a node, and moves to them those searches in its `alone` that can share a walk. */
 static void
 grow(tree *tree, node *node)
 {
@@ -124,7 +124,7 @@ elements_wanted(const node *node, uint64_t n)
     return most;
 }
 
-/* mp_find_wanted for an array: sets the elements of values to the offsets of the elements that a node selects, or 0. */
+/* mp_find_wanted for an array: sets values[i] to the offset of the element that keys[i] of a node selects, or to 0. */
 static void
 find_elements(mp_peek *peek, mp_cursor *cursor, const node *node, size_t *values)
 {
@@ -140,7 +140,7 @@ find_elements(mp_peek *peek, mp_cursor *cursor, const node *node, size_t *values
     }
 }
 
-/* Visits what a node selects by keys or indices in a container. The cursor has just opened it. */
+/* Visits the values of a container that a node selects by keys or indices. The cursor has just opened it. */
 static void
 visit_keys(mp_peek *peek, const node *node, mp_cursor *cursor)
 {
@@ -158,7 +158,7 @@ visit_keys(mp_peek *peek, const node *node, mp_cursor *cursor)
     }
 }
 
-/* Visits what a node selects in the object at an offset. If wanted, returns the offset after the object. */
+/* Visits the values that a node selects in the object at an offset. If wanted, returns the offset after it. */
 static size_t
 visit_parts(mp_peek *peek, const node *node, size_t at, bool wanted)
 {

@@ -17,7 +17,7 @@ struct mp_shape;
 
 typedef struct {
     const struct mp_shape *shape;
-    VALUE misread;  /* if dumped objects of the Record would be read as another class: that class; else nil */
+    VALUE misread;  /* the other class that dumped objects of the Record would be read as; nil if there is none */
     uint32_t first; /* index of the first bit of its fields in the state */
     uint32_t fields; /* the number of fields up to the last required one */
 } mp_choice;

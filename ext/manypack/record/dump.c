@@ -53,8 +53,8 @@ fits_p(const mp_shape *shape, VALUE object)
 }
 
 /*
- * fits_p for a CLASS. One that takes more than exts, such as Numeric, takes every object for which heads_of returns 0:
- * its to_msgpack may pack anything.
+ * fits_p for a CLASS: true for its objects, unless packed_heads returns 0 and the class, such as Numeric, takes more
+ * than exts: to_msgpack may pack anything.
  */
 static bool
 fits_class_p(const mp_shape *shape, VALUE object)
@@ -182,8 +182,8 @@ converted(VALUE arg)
 }
 
 /*
- * Dumps what a converter makes of the object. TypeError for an object of another class, or if there is no converter;
- * RecordError for what the converter raises.
+ * Converts the object and dumps the result. TypeError for an object of another class, or if there is no converter;
+ * RecordError for an exception of the converter.
  */
 static void
 dump_converted(mp_encoder *e, const mp_shape *shape, VALUE object)
@@ -245,7 +245,7 @@ key_taken_p(const rest_walk *walk, const mp_key *key)
 
 NORETURN(static void raise_key_taken(const mp_encoder *e, VALUE key, const mp_key *packed));
 
-/* Raises for the key of a member. Shows what an object of any other class was packed as. */
+/* Raises for the key of a member. If the key is not of a core class, shows its packed form. */
 static void
 raise_key_taken(const mp_encoder *e, VALUE key, const mp_key *packed)
 {
@@ -419,8 +419,8 @@ omitted_p(mp_encoder *e, const mp_field *field, VALUE value)
 }
 
 /*
- * Returns how many values are written. Those left out of a map become Qundef in the Array; of an array, the last ones
- * are left out.
+ * Returns how many values are written. In a map, sets each value that is left out to Qundef. In an array, only the last
+ * values can be left out.
  */
 static uint32_t
 choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
@@ -442,8 +442,8 @@ choose(mp_encoder *e, const mp_record *record, VALUE values, uint32_t replaced)
 }
 
 /*
- * Writes the first n fields of an array, after `first` other elements; of a map, all fields except those with Qundef as
- * their value and the one that the tag replaces. If values is 0, reads them from the object.
+ * In an array, writes the first n fields, after `first` other elements. In a map, writes all fields except those with
+ * the value Qundef and the one that the tag replaces. If values is 0, reads them from the object.
  */
 static void
 dump_fields(mp_encoder *e, const mp_record *record, VALUE object, VALUE values, mp_place *place, uint32_t n,
@@ -524,7 +524,7 @@ lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
     return record && mp_lazy_record_of_p(lazy, record);
 }
 
-/* True if the first tag in the bytes of a LazyRecord is the given one, which is packed. */
+/* True if the first tag in the bytes of a LazyRecord equals the packed tag. */
 static bool
 tagged_p(const mp_shape *shape, VALUE lazy, VALUE packed)
 {
@@ -612,7 +612,7 @@ part_without_tag(const mp_shape *shape, VALUE object)
     return shape->otherwise;
 }
 
-/* The best part that has its own way to dump an object; NULL without one. Sets *found to what is the taker in it. */
+/* The best part that has its own way to dump an object; NULL without one. Sets *found to the taker in that part. */
 static const mp_shape *
 best_of(const mp_shape *shape, VALUE object, const mp_shape **found)
 {
@@ -735,7 +735,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     }
 }
 
-/* ArgumentError for a Record without a tag whose objects would be read as another class, by their members. */
+/* ArgumentError if loading would choose another class for the part's objects, by their members. */
 static void
 check_choice(mp_encoder *e, const mp_shape *shape, const mp_shape *part)
 {

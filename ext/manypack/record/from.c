@@ -1,7 +1,7 @@
 /*
  * Makes objects of given shapes from Ruby objects, by the rules of load.c and with its Records, defaults and errors. A
- * Symbol is text here, as in packed bytes. Calls no method of the given objects: it walks over Hashes without looking
- * keys up, so that no default proc and no hash or eql? of a key runs. As in loading, only code that makes objects runs.
+ * Symbol is text here, as in packed bytes. Calls no method of the given objects, unless it has to pack them (from_any):
+ * it walks over Hashes without looking keys up, so that no default proc and no hash or eql? of a key runs.
  */
 #include "record/from.h"
 
@@ -761,7 +761,7 @@ from_text(mp_loader *l, const mp_shape *shape, VALUE text)
     }
 }
 
-/* Converts an object whose kind the shape does not accept: one of its class, or text. Qundef if that fails. */
+/* Converts an instance of the shape's class, or text, whose kind the shape does not accept. Qundef if that fails. */
 static VALUE
 other_object(mp_loader *l, const mp_shape *shape, mp_kind kind, VALUE object)
 {

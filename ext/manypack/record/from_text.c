@@ -1,4 +1,4 @@
-/* Converts text to what a type wants. It takes time in proportion to the text, and calls no method of it. */
+/* Converts text to the object that a type wants, in linear time and without calling methods of the text. */
 #include "record/from_text.h"
 
 #include "json/json_cursor.h"

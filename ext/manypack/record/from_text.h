@@ -7,7 +7,7 @@
 /* True for an empty String where the type allows nil, even if it allows text, too. */
 bool mp_empty_is_nil_p(const mp_shape *shape, VALUE object);
 
-/* The Integer of 64 bits or the Float that the whole text is in JSON; Qundef for any other text. */
+/* Reads the whole text as a number of JSON: an Integer of 64 bits or a Float; Qundef for any other text. */
 VALUE mp_number_of_text(VALUE text);
 
 /*

@@ -93,7 +93,7 @@ own_default(const mp_lazy_record *lazy, const mp_field *field)
     rb_raise(rb_eTypeError, "%" PRIsVALUE ".new returned an instance of %" PRIsVALUE, klass, rb_obj_class(object));
 }
 
-/* Calls the default of field i as loading does: with a RecordError for what it raises. */
+/* Calls the default of field i. As in loading, its exceptions become RecordErrors. */
 static VALUE
 called_default(const mp_lazy_record *lazy, uint32_t i)
 {

@@ -35,7 +35,7 @@ bool mp_takes_real_p(const mp_shape *shape, double real);
 bool mp_exact_real(bool negative, uint64_t magnitude, double *real);
 
 /*
- * The literal of an enum that equals a String of class String, a number, nil, true or false, or is the Symbol; Qundef
+ * The literal of an enum that equals the object (a plain String, a number, nil, true, false or a Symbol); Qundef
  * without one. If exact, an integer does not match a Float.
  */
 VALUE mp_literal(const mp_shape *shape, VALUE object, bool exact);

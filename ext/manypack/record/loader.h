@@ -35,8 +35,8 @@
 #define MP_LOADER_FILLED 8
 
 /*
- * The tag key of the union that chose a Record. It is known even if no field has it. `up` is the tag key of the outer
- * union whose else is this union.
+ * The tag key of the union that chose a Record. It is a known key, even if no field has it. `up`: the tag key of the
+ * outer union, if this union is its else.
  */
 typedef struct mp_tag_key {
     const struct mp_tag_key *up;
@@ -124,7 +124,7 @@ mp_given_kind(VALUE object)
     }
 }
 
-/* Frees now what the collector would free later. */
+/* Frees memory now instead of leaving it to the collector. */
 void mp_loader_end(mp_loader *l);
 
 /* The row of the next head byte. Raises at the end of the message and for 0xc1. */

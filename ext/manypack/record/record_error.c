@@ -203,7 +203,7 @@ got_at(mp_loader *l, const uint8_t *at)
     return seen.present <= TEXT_SHOWN ? text : rb_str_cat_cstr(text, "...");
 }
 
-/* The number of elements, pairs or bytes; a text itself. */
+/* For a broken LENGTH: the number of elements, pairs or bytes, or the text itself. */
 static VALUE
 got_size(mp_loader *l, const uint8_t *at)
 {
@@ -345,7 +345,7 @@ fail(mp_loader *l, const record_fault *fault, VALUE what, uint32_t field, const 
     keep_or_raise(l, error_new(l, fault, what, field, at));
 }
 
-/* If the caller only wants to know whether there is an error, leaves without making one. */
+/* If the caller asks only whether there is an error, throws instead of making one. */
 static void
 refuse(const mp_loader *l)
 {
@@ -520,7 +520,7 @@ with_cause(VALUE error, VALUE cause)
     return rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0);
 }
 
-/* The exception's message may be user code; whoever called the class's constructor checks that it returns only once. */
+/* The exception's message may be user code. */
 void
 mp_record_refused(mp_loader *l, const char *code, VALUE error, const uint8_t *at)
 {

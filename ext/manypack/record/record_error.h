@@ -16,13 +16,13 @@ void mp_record_duplicate(mp_loader *l, const char *reason);
 /* "expected WORDS, got ..." followed by a description of the object. */
 void mp_record_wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at);
 
-/* The same for a map with an unknown tag, which is at `at`, or without a tag: then `at` is the map. */
+/* The tag at `at` is unknown, or, if it was not found, the map at `at` has no tag. */
 void mp_record_wrong_tag(mp_loader *l, const mp_shape *shape, bool found, const uint8_t *at);
 
 /* The object breaks a rule. error is the StandardError that user code raised, or 0. */
 void mp_record_broken(mp_loader *l, const mp_rule *rule, VALUE error, const uint8_t *at);
 
-/* A required field is missing in the map whose head is at `at`, or in the array, where it would be that element. */
+/* The map or array at `at` lacks a required field. In an array, `element` is the index of that field. */
 void mp_record_missing(mp_loader *l, uint32_t field, uint32_t element, const uint8_t *at);
 
 /* A Ruby object is beyond a limit; the reason says which. Raises at once. */

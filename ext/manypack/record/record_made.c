@@ -147,7 +147,7 @@ build_of(mp_loader *l, const mp_record *record)
     return build;
 }
 
-/* True if a load_only field is missing while dumped bytes are checked. Other fields have a value or one of new's. */
+/* True if a load_only field is missing, as when dump checks its bytes. Other fields have values or defaults. */
 static bool
 lacks_value_p(const mp_loader *l, const mp_record_walk *walk)
 {

@@ -139,7 +139,7 @@ set_parts(const mp_shapes *shapes, mp_shape *shape, VALUE indices)
     shape->count = (uint32_t)n;
 }
 
-/* The kinds of head with which a literal, or an object of a class, may begin. */
+/* The kinds of head that a literal may have. */
 static uint32_t
 literal_heads(VALUE object)
 {
@@ -171,8 +171,8 @@ set_literals(mp_shape *shape)
 }
 
 /*
- * The kinds of head, exts aside, that become objects of a class or module. MP_EXT if there are none; otherwise
- * mp_load_ext tries an ext last.
+ * The kinds of head, except MP_EXT, that become objects of a class or module; MP_EXT if there are none. If there are
+ * some, mp_load_ext tries exts last.
  */
 static uint32_t
 heads_of_class(VALUE klass)
@@ -442,8 +442,8 @@ set_ruled(mp_shape *shape)
 }
 
 /*
- * Sets the fields that a shape takes over from its parts, after those of the parts: in a recursive type, a part may
- * have a lower index than the shape.
+ * Sets the fields that a shape derives from its parts, those of the parts first. Recurses, because in a recursive type
+ * a part may have a lower index than the shape.
  */
 static void
 set_of_parts(mp_shape *shape)
@@ -604,7 +604,7 @@ rest_of(const mp_record *record)
     return NULL;
 }
 
-/* The kinds of head of objects that a shape lets mp_encode pack. For a CLASS, see fits_class_p in dump.c. */
+/* The value of `dumps` for a shape. For a CLASS, see fits_class_p in dump.c. */
 static uint32_t
 dumps_of(const mp_shape *shape)
 {

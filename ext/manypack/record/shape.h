@@ -41,7 +41,7 @@ typedef enum {
     MP_SHAPE_RECORD,
     MP_SHAPE_TAGGED,
     MP_SHAPE_RULED,   /* its only part, and then rules */
-    MP_SHAPE_UNNAMED, /* an error: a name without a Record, or a class that the codec makes no objects of */
+    MP_SHAPE_UNNAMED, /* raises if used: a name without a Record, or a class of which the codec makes no objects */
     MP_SHAPE_SHARED,  /* reference to the first shape of another Type, its only part; no shape refers to it */
 } mp_shape_kind;
 
@@ -111,19 +111,19 @@ typedef struct {
 struct mp_shape {
     mp_shape_kind kind;
     uint32_t accepts;       /* a bit for each mp_kind that a head may have */
-    uint32_t dumps;         /* the same for objects as mp_encode packs them; all scalars count as one kind */
+    uint32_t dumps;         /* the same for objects that mp_encode may pack; all scalars count as one kind */
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; TUPLE; ANY_OF; RULED; TAGGED: tags, else, untagged */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
     VALUE expected;         /* the same, in words for the sender of the message */
     VALUE bounds;           /* INTEGER, FLOAT: the range in such words; TAGGED: the tags; else 0 or nil */
     VALUE klass;            /* CLASS; UNNAMED: nil for a name */
-    VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
+    VALUE objects;          /* an Array of literals (ENUM), tags (TAGGED) or the object (SPECIAL); SHARED: the Type */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag, or the Symbol :first; else 0 */
     VALUE table;            /* ENUM: a Hash from each literal, and the text of a Symbol, to the literal; */
                             /* TAGGED: from each tag to its index */
-    VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
-    uint32_t longest;       /* ENUM: the bytes of the longest text among the literals */
+    VALUE classes;          /* TAGGED: a Hash by identity, from each class to the index of its tag */
+    uint32_t longest;       /* ENUM: the size in bytes of the longest text among the literals */
     mp_rules rules;         /* RULED, RECORD: the rules for the loaded value */
     bool tag_first;         /* TAGGED: the tag is the first element of arrays */
     const mp_shape *otherwise; /* TAGGED: for objects with an unknown tag, and for those without; NULL without else */
@@ -145,7 +145,7 @@ typedef struct {
     mp_shape *shapes;
     uint32_t count;
     bool views;   /* one of them is a VIEW, or a shared Type has one */
-    bool unnamed; /* one of them is an UNNAMED: another Type may resolve it */
+    bool unnamed; /* one of them is an UNNAMED, which another Type may resolve */
     bool named;   /* one of them is an UNNAMED for a name that was not looked up yet */
 } mp_shapes;
 

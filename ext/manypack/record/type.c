@@ -155,7 +155,7 @@ check_names(VALUE self, const compiled_type *type)
     ((compiled_type *)type)->shapes.named = false;
 }
 
-/* up_to_date and check_names, before loading or dumping. */
+/* Calls up_to_date and, if needed, check_names: for loading or dumping. */
 static const compiled_type *
 current(VALUE *self)
 {
@@ -222,7 +222,7 @@ default_p(const mp_codec *front)
 }
 
 /*
- * current, with the codec of a caller laid over the Type's own, as in Arguments.loader: the ext types of
+ * Like `current`, but lays the codec of a caller over the Type's own, as Arguments.loader does: the ext types of
  * DefaultFactory change nothing.
  */
 static const compiled_type *
@@ -423,7 +423,7 @@ load_quietly(VALUE tag, VALUE arg, int argc, const VALUE *argv, VALUE block)
 /*
  * call-seq: type.loads?(bytes) -> true or false
  *
- * Returns false where reading would raise a RecordError, which is not made. Raises the other DecodeErrors.
+ * Returns false, without making an error, if reading would raise a RecordError. Raises the other DecodeErrors.
  */
 static VALUE
 rb_type_loads_p(VALUE self, VALUE bytes)
@@ -485,7 +485,7 @@ rb_internal_collects_p(VALUE self, VALUE type)
     return type_get(type)->collects ? Qtrue : Qfalse;
 }
 
-/* call-seq: Internal.collecting(type) -> type: a new Type, which reports all errors from now on */
+/* call-seq: Internal.collecting(type) -> type: lets a new Type report all errors, and returns it */
 static VALUE
 rb_internal_collecting(VALUE self, VALUE type)
 {

@@ -31,7 +31,7 @@ typedef struct {
     size_t message;     /* offset of the object that is being read */
     size_t broken_off;  /* origin + 1 if the input ended inside an object with nothing consumed; else 0 */
     mp_outer outer;     /* the containers around the body; its `objects` keeps counting */
-    mp_decoder d;       /* of an unfinished object; its value stack is in a block. Without one that stack is empty */
+    mp_decoder d;       /* of an unfinished object, its value stack in a block; otherwise the stack is empty */
     mp_walk walk;
     uint64_t *left;     /* memory of the walk */
     size_t places;      /* how many numbers `left` has room for */
@@ -208,7 +208,7 @@ bool mp_stream_read_more(mp_stream *u, uint64_t needed);
 
 /*
  * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first.
- * `object` is how many bytes the object has at least: an io that waits for all requested bytes is asked for no more.
+ * `object` is the least size of the object: an io that waits for all requested bytes is asked for no more than that.
  */
 bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object);
 

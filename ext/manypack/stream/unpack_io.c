@@ -41,7 +41,7 @@ rb_pool_borrow_unpacker(VALUE pool, VALUE codec)
     return borrow(mp_codec_get(codec), Qnil);
 }
 
-/* Makes it the spare Unpacker, unless user code is still inside one of its methods. */
+/* Makes an Unpacker the spare one, unless user code is still inside one of its methods. */
 static void
 give_back(VALUE self)
 {
@@ -104,8 +104,8 @@ skip_failed(VALUE arg)
 }
 
 /*
- * Called when the read has ended. If it failed, skips the rest of the object, and drops any error of that except an
- * interrupt. If the read was interrupted, skips only bytes that have arrived, so as not to wait for the io again.
+ * Called when the read has ended. If it failed, skips the rest of the object; an error of the skip is dropped, but an
+ * interrupt is not. If the read was interrupted, skips only bytes that have arrived: it does not wait for the io again.
  */
 static VALUE
 read_the_one_ended(VALUE arg)

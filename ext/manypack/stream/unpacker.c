@@ -40,8 +40,8 @@ take_as(VALUE *options)
 }
 
 /*
- * The loader for `as` with these options and the Codec, unless that is only the default of Unpacker.new. Views need no
- * loader, because they use the Unpacker's Codec.
+ * Makes the loader for `as` with these options and with the Codec, unless the Codec is only Unpacker.new's default.
+ * Views need no loader, because they use the Unpacker's Codec.
  */
 static VALUE
 loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
@@ -118,7 +118,7 @@ enum { LIKENESS_BYTES = 4096 };
 
 NORETURN(static void raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj));
 
-/* Raises the error for bytes after the object. If the object was the input's first byte, examines that byte, too. */
+/* Raises the error for bytes after the object. Names another format only if the object is the first byte. */
 static void
 raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
 {

@@ -300,7 +300,7 @@ after_error(run *r)
     mp_stream *u = r->u;
     mp_decoder *d = &r->d;
 
-    /* No byte of it came. */
+    /* No byte of the object to skip has come. */
     if (r->skipping && u->position == MP_IN_SKIPPED && u->origin == u->more->message) mp_stream_at_object(u);
     if ((!r->decoding && !u->position_unknown) || repeats_p(r)) return;
     mp_stream_grown(u);

@@ -36,7 +36,7 @@ typedef struct {
     size_t number;   /* and its number in the object */
 } frame;
 
-/* A map as a list of pairs opens two containers, and a bin that is opened one more than it holds. */
+/* A map as a list of pairs takes two frames, an opened bin one more than the object in it. */
 enum { FRAMES_MAX = 2 * MP_TERMINAL_MAX_DEPTH + 2 };
 
 enum { PIECE = 256 * 1024 }; /* text is yielded when it has this many bytes */
@@ -345,7 +345,7 @@ holds_object_p(const writer *w, const mp_head *head)
     return mp_skip(&walk, &p, end) == MP_OK && p == end;
 }
 
-/* Writes the object in a bin as if it were in place of the bin. */
+/* Opens a bin that holds an object: writes {"$packed": object} instead of the bytes. */
 static mp_status
 open_bin(writer *w)
 {
@@ -523,7 +523,7 @@ write_json_object(writer *w, const uint8_t **p, size_t before)
 /* The size of the largest object that is written in one piece. */
 enum { SMALL = 1024 * 1024 };
 
-/* Writes an object that is not large by write_json. False if it is, or if that fails. */
+/* Writes an object by write_json. False if the object is large, or if write_json fails. */
 static bool
 write_json_plain(writer *w, const uint8_t **p)
 {
@@ -562,7 +562,7 @@ write_json_line(writer *w, const uint8_t **p)
     return status;
 }
 
-/* How much text of an object of n bytes is kept before it is yielded. Most objects have less. */
+/* How many bytes of text the first walk keeps for an object of n bytes. Most objects have less text. */
 static size_t
 most_kept(size_t n)
 {

@@ -5,9 +5,9 @@
 #include "unpack/decoder.h"
 
 /*
- * Continues decoding. Returns the object, or Qundef if the bytes end inside it; d->at is then at the incomplete head or
- * payload's head. Raises the errors of error.h and what user code raises. After an error decoding can continue only if
- * d->committed is true: then d->at is after the object to blame, which d->tree counts as still to come.
+ * Continues decoding. Returns the object, or Qundef if the bytes end inside it; d->at is then at the head that is
+ * incomplete or has an incomplete payload. Raises the errors of error.h and those of user code. After an error decoding
+ * can continue only if d->committed: then d->at is after the object to blame, which d->tree counts as still to come.
  */
 VALUE mp_decode_on(mp_decoder *d);
 

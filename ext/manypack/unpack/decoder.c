@@ -47,7 +47,7 @@ mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at)
 {
     bool unknown = status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH;
 
-    /* Decoding cannot continue if the start of the next object is unknown, or above a limit. */
+    /* Decoding cannot continue above a limit, or if the start of the next object is unknown. */
     if (unknown || mp_limit_p(status)) d->committed = false;
     mp_raise_status(status, mp_decoder_blame(d, at));
 }

@@ -58,7 +58,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
     mp_decoder_restart(d, 0);
 }
 
-/* Frees now what the collector would free later. */
+/* Frees memory now instead of leaving it to the collector. */
 MP_INLINE void
 mp_decoder_cleanup(mp_decoder *d)
 {

@@ -32,7 +32,7 @@ sealed(mp_decoder *d, VALUE obj)
     return options->freeze || options->shareable ? mp_seal_foreign(options, obj) : obj;
 }
 
-/* A Time that does not fit a time_t of 32 bits. The caller must own the source, because Time.at may be redefined. */
+/* A Time that does not fit a time_t of 32 bits. Call mp_decoder_own_source before: Time.at may be user code. */
 static VALUE
 distant_time(mp_timestamp timestamp)
 {

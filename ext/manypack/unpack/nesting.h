@@ -13,7 +13,7 @@ void mp_nesting_check_key(mp_decoder *d, const uint8_t *at);
  */
 void mp_nesting_check_depth(mp_decoder *d, const uint8_t *at);
 
-/* The limit of depth inside the outermost open key, which is at `level`; 0 if no key is open. */
+/* The limit of depth inside the outermost open key. level: the level of that key; 0 if no key is open. */
 uint32_t mp_nesting_limit_in_key(const mp_decoder *d, uint32_t level);
 
 /* Raises StackError for the container at `at`, which exceeds the limit. */

@@ -54,7 +54,7 @@ typedef struct {
     size_t base;           /* index of the container's first object on the value stack */
     size_t count;          /* number of words in use on the value stack */
     uint32_t depth;        /* open containers */
-    uint32_t depth_limit;  /* no container may be opened at this depth: max_depth, or less since a map key */
+    uint32_t depth_limit;  /* no container may be opened at this depth: max_depth, or less, set by the last map key */
     bool keys_may_collide; /* a NaN or an object of user code came: different keys may have the same hash */
     uint64_t objects;      /* objects so far, including declared ones; only with a limited codec */
 } mp_tree;
@@ -102,8 +102,8 @@ mp_open_keys mp_tree_open_keys(const mp_tree *tree, const VALUE *values, uint32_
 void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
 
 /*
- * The least number of bytes that must follow the current object. Counts only the innermost levels, so that in a deep
- * object an io that returns one byte at a time costs no more.
+ * The least number of bytes that must follow the current object. Counts only the innermost levels, because it is called
+ * for each byte if an io returns one at a time.
  */
 uint64_t mp_tree_missing(const mp_tree *tree, const VALUE *values);
 

@@ -271,7 +271,7 @@ only(const mp_changes *changes, const mp_change **own, const mp_change *change, 
     *own = change;
 }
 
-/* The same for the new key of a pair, which no pair with another key may get. */
+/* The same for a TAKE. ArgumentError if pairs with different keys get the same new key. */
 static void
 only_take(const mp_changes *changes, const mp_change **own, const mp_change *change)
 {
@@ -394,7 +394,7 @@ callable_p(VALUE object)
     return RB_TYPE_P(object, T_DATA) && (RTEST(rb_obj_is_proc(object)) || RTEST(rb_obj_is_method(object)));
 }
 
-/* Takes the kind of a Change. Returns its value, which nobody can change. User code may have made the Change. */
+/* Reads the kind of a Change, which user code may have made. Returns its value; copies a mutable Array or String. */
 static VALUE
 open_change(mp_change *change, VALUE object)
 {

@@ -1,6 +1,6 @@
 /*
- * The changes given to View#splice: a list in which the changes of a value, and those inside it, are neighbours. When
- * the walk comes to a container, the container's range of the list is sorted by the next step of the paths.
+ * The changes given to View#splice: a list that keeps the changes of a value next to those inside the value. When the
+ * walk comes to a container, it sorts the container's range of the list by the next step of the paths.
  *
  *   mp_changes_read(&changes, view, hash, removed);
  *   mp_changes_sort(&changes, r, 0);                   // r: all changes, at depth 0
@@ -89,8 +89,8 @@ uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
 /*
  * Sorts a range by the step at its depth. Of equal steps, the changes of the value come before those inside it, both in
- * the order given. n is the size of the array, from whose end negative indices count, or 0. Returns a bit for each
- * length of a name that fits a fixstr. Allocates nothing.
+ * the order given. n is the size of the array, from whose end negative indices count, or 0. Returns a bit set: bit i
+ * if a step may be a name of i bytes, up to MP_FIXSTR_MAX. Allocates nothing.
  */
 uint32_t mp_changes_sort(mp_changes *changes, mp_range r, uint64_t n);
 

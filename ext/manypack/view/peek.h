@@ -68,8 +68,8 @@ mp_peek_next_value(const mp_peek *peek, mp_cursor *cursor, const mp_key *key, si
 }
 
 /*
- * Which of two equal keys counts: the first, because a search can end there, unless the options say otherwise. If they
- * forbid equal keys, the message was checked before.
+ * Which of two equal keys counts: the last, as in unpacking, unless the options say the first. If they forbid equal
+ * keys, the message was checked before, and a search can end at the first.
  */
 MP_INLINE mp_find_which
 mp_peek_which(const mp_options *options)

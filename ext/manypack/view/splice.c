@@ -27,7 +27,7 @@ typedef struct {
     size_t at, end;
     size_t pair;           /* CALL: where its pair or element starts */
     int64_t n, before;     /* HEAD: pairs or elements afterwards and before; before is -1 if the container is new */
-    uint32_t start, depth; /* its path, and so the number of containers around it */
+    uint32_t start, depth; /* its path; depth is also the number of containers around it */
     uint32_t head;         /* the edit of its container's head */
     uint32_t object;       /* ONE, SEVERAL, CALL */
     uint8_t kind;          /* an edit_kind */
@@ -62,8 +62,8 @@ change_at(const splice *s, uint32_t i)
 }
 
 /*
- * Adds an edit for a range; head is the edit of the container's head, object what it writes. The pointer is valid until
- * the next one.
+ * Adds an edit for a range. head is the index of the edit of the container's head, object the index of the object that
+ * it writes. The pointer is valid until the next call.
  */
 static edit *
 add_edit(splice *s, edit_kind kind, mp_range r, uint32_t head, uint32_t object, size_t at, size_t end)
@@ -123,7 +123,7 @@ refuse_parent(const splice *s, uint32_t start, uint32_t depth)
     rb_exc_raise(rb_class_new_instance_kw(2, arguments, rb_eKeyError, RB_PASS_KEYWORDS));
 }
 
-/* --- what is not in the message --------------------------------------------------------------------- */
+/* --- new pairs and elements ------------------------------------------------------------------------- */
 
 static void create(splice *s, mp_range r, uint32_t head, size_t at, size_t end);
 
@@ -189,8 +189,8 @@ order_pairs(splice *s, mp_range r)
 }
 
 /*
- * Raises IndexError: the range's index is not the one after the last element. Or KeyError, if `inside`, a change inside
- * that element, may not create it.
+ * Raises IndexError, because the range's index is not the one after the last element; or KeyError if `inside` is a
+ * change inside that element and may not create it.
  */
 NORETURN(static void refuse_index(const splice *s, mp_range r, int64_t count, const mp_change *inside));
 
@@ -259,13 +259,13 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
     add_parts(s, r, s->edits.count - 1, end, 0);
 }
 
-/* --- where everything is ---------------------------------------------------------------------------- */
+/* --- locating the changes --------------------------------------------------------------------------- */
 
 static size_t locate(splice *s, mp_range r, uint32_t head, size_t offset);
 
 /*
- * The index of the first change of the key at an offset; r.hi if there is none. An ext is unpacked. Fast path
- * (middle/splice a field) for a name whose length, as mp_changes_sort tells, no change has.
+ * Finds the first change of the key at an offset: its index, or r.hi if there is none. Unpacks an ext. Fast path
+ * (middle/splice a field) for a name whose length is not in `lengths`, which mp_changes_sort returns.
  */
 static uint32_t
 find_change(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)

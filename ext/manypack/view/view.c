@@ -77,8 +77,8 @@ index_at_once_p(const mp_view *view, mp_look_for what)
 }
 
 /*
- * Returns the Index that another View of the same bytes has made, or makes one, by default at the second look, even if
- * the first was another View's. Qtrue if the next look must make it; 0 if the message can have none.
+ * Returns the Index that another View of the same bytes has made, or makes one: by default at the second look at these
+ * bytes, through any View. Qtrue if the next look must make it; 0 if the message can have none.
  */
 static VALUE
 index_find(const mp_view *view, mp_look_for what)
@@ -250,8 +250,8 @@ index_freeze(VALUE root)
 }
 
 /*
- * Checks a message and returns its Index or 0. If `checked`, also refuses a map with the same key twice, unless
- * duplicate_keys: :last is set.
+ * Checks a message and returns its Index or 0. If `checked`, also refuses a map with the same key twice, unless the
+ * user set duplicate_keys to :last or :first.
  */
 static VALUE
 index_checked(VALUE message, VALUE codec, bool checked)
@@ -323,7 +323,7 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
  * Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
  *
  * check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
- *         and maps that have a key twice (default false)
+ *         and, unless +duplicate_keys+ is set, maps that have a key twice (default false)
  * options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
  *           everything at once; so does +shareable+, which makes the View and all Views from it shareable
  *
@@ -461,7 +461,7 @@ mp_view_head(VALUE self)
 /*
  * call-seq: view.read_by(codec) -> view
  *
- * A View of the same object that another Codec decodes, whose options hold for the whole message.
+ * Returns a View of the same object with another Codec. Its options hold for the whole message.
  */
 static VALUE
 rb_view_read_by(VALUE self, VALUE codec)

@@ -35,7 +35,7 @@ VALUE mp_view_root(VALUE view);
 bool mp_view_last_key_p(VALUE view);
 
 /*
- * Makes a Hash of a hidden Array of keys, each followed by its value or the offset of that. Of equal keys, takes the
+ * Makes a Hash of a hidden Array of keys, each followed by its value or the value's offset. Of equal keys, takes the
  * one that View#[] finds. end is the offset after the map. LimitError as in unpacking.
  */
 VALUE mp_view_hash(VALUE view, VALUE pairs, size_t end);
@@ -49,7 +49,7 @@ void mp_view_expect(VALUE view, mp_kind kind);
 /* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
-/* What a look is for: this decides whether the first look makes the Index. The second does, except MP_LOOK_ONCE. */
+/* The purpose of a look. It decides whether the first look makes the Index. The second does, unless MP_LOOK_ONCE. */
 typedef enum {
     MP_LOOK_ONCE,     /* a single walk over the bytes: uses the Index if there is one, but makes none */
     MP_LOOK_FOR_ONE,  /* a value: the first look makes the Index if the message is long */

@@ -52,8 +52,8 @@ rb_view_aref(VALUE self, VALUE key)
 /* --- several at once ---------------------------------------------------------------------------------- */
 
 /*
- * A Hash from the keys that must be compared as objects to the offsets of their values, for finding several keys:
- * without it, each search would build these keys again.
+ * For finding several keys: builds the keys that must be compared as objects once, instead of for each search. Returns
+ * a Hash from these keys to the offsets of their values.
  */
 static VALUE
 offsets_of_object_keys(VALUE self)
@@ -138,7 +138,7 @@ dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
     mp_peek_raise_shape(peek, "a map or an array", offset);
 }
 
-/* Opens the container at an offset, around which `opened` others are open. */
+/* Opens the container at an offset, inside `opened` containers that are open already. */
 static void
 open_step(mp_peek *peek, mp_cursor *cursor, size_t offset, int opened)
 {
@@ -206,7 +206,7 @@ take_step(mp_peek *peek, dig_step *step)
     return false;
 }
 
-/* Goes on to the end of the outermost map of n steps. False if a map has its key again. */
+/* Continues n steps to the end of their outermost map. False if a map has the step's key again. */
 static bool
 keys_come_once_p(mp_peek *peek, dig_step *steps, int n, bool found)
 {
@@ -228,9 +228,9 @@ keys_come_once_p(mp_peek *peek, dig_step *steps, int n, bool found)
 }
 
 /*
- * Digs in one pass over the bytes, even if the last of equal keys counts: a search that went to the end of each map
- * first would have to go back for the value, and read it once more for each map around it. So this finds the first of
- * equal keys, and searches in that way only if there are others.
+ * Digs in one pass over the bytes, even if the last of equal keys counts. Searching each map to its end first would
+ * read the value again for each map around it. So this takes the first of equal keys, and searches to the ends only if
+ * a map has the key again.
  */
 static VALUE
 dig_once(mp_peek *peek, VALUE view, size_t start, int argc, const VALUE *argv)

@@ -41,7 +41,7 @@ size_t mp_view_index_end(VALUE index, VALUE message);
 
 /*
  * Makes the tables of all large maps, and freezes the Index. Then Ractors may share it, because using it changes
- * nothing. `which` of two equal keys counts.
+ * nothing. `which` says which of two equal keys counts.
  */
 void mp_view_index_freeze(VALUE index, VALUE message, mp_find_which which);
 
@@ -49,8 +49,8 @@ void mp_view_index_freeze(VALUE index, VALUE message, mp_find_which which);
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
- * The table of the keys of the map whose head is at an offset. NULL if the map is not large, or has a key twice and the
- * table holds the one that does not count by `which`. May allocate: the first look makes the table.
+ * Returns the key table of the map whose head is at an offset. NULL if the map is not large, or if it has a key twice
+ * and the table was made for another `which`. May allocate: the first look makes the table.
  */
 const mp_key_table *mp_view_index_keys(VALUE index, VALUE message, size_t head, uint64_t pairs, mp_find_which which);
 
