@@ -148,6 +148,7 @@ module Manypack
         "read_only" => "did you mean dump_only? Its members are written and never read",
         "write_only" => "did you mean load_only? Its members are read and never written",
         "required" => "a member is required unless it has a default",
+        "lax" => "from(hash, lax: true) of a Record or Type reads what is text",
         "coerce cast convert" => "did you mean lax? from(hash, lax: true) reads what is text",
         "all_errors" => "did you mean collect? It reports all errors",
         "collect" => "load(bytes, collect: true) of a Record or Type reports all errors of a message",
