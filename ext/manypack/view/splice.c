@@ -264,8 +264,8 @@ create(splice *s, mp_range r, uint32_t head, size_t at, size_t end)
 static size_t locate(splice *s, mp_range r, uint32_t head, size_t offset);
 
 /*
- * Finds the first change of the key at an offset: its index, or r.hi if there is none. Unpacks an ext. Fast path
- * (middle/splice a field) for a name whose length is not in `lengths`, which mp_changes_sort returns.
+ * Finds the first change of the key at an offset: its index, or r.hi if there is none. Unpacks an ext.
+ * Fast path (middle/splice a field) for a name whose length is not in `lengths`, which mp_changes_sort returns.
  */
 static uint32_t
 find_change(splice *s, mp_range r, const mp_key *key, size_t offset, uint32_t lengths)
