@@ -265,8 +265,15 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
 void
 mp_wanted_add(mp_wanted *wanted, const mp_key *key)
 {
-    wanted->keys[wanted->count++] = *key;
-    if (key->kind == MP_STR && key->n <= MP_FIXSTR_MAX) wanted->lengths |= UINT32_C(1) << key->n;
+    mp_wanted_key *added = &wanted->keys[wanted->count++];
+    size_t n = key->n < sizeof(added->start) ? key->n : sizeof(added->start);
+
+    *added = (mp_wanted_key){.key = *key, .n = UINT32_MAX};
+    if (key->kind != MP_STR || key->n > UINT32_MAX - 1) return;
+    added->n = (uint32_t)key->n;
+    if (n) memcpy(&added->start, key->bytes, n);
+    memset(&added->mask, 0xff, n);
+    if (key->n <= MP_FIXSTR_MAX) wanted->lengths |= UINT32_C(1) << key->n;
 }
 
 MP_INLINE void
@@ -275,16 +282,18 @@ note_value(size_t *place, bool last, size_t value)
     if (last || !*place) *place = value;
 }
 
-/* Notes the value of the fixstr of n bytes at p. */
+/* Notes the value of a fixstr of n bytes at p, where at least MP_AHEAD - 1 bytes are ahead. */
 MP_INLINE void
 note_fixstr(const mp_wanted *wanted, const uint8_t *p, uint32_t n, bool last, size_t value, size_t *values)
 {
-    uint32_t i;
+    const mp_wanted_key *key = wanted->keys, *end = key + wanted->count;
 
-    for (i = 0; i < wanted->count; i++) {
-        const mp_key *key = &wanted->keys[i];
-
-        if (same_fixstr_p(key, p, n) && key->kind == MP_STR) note_value(&values[i], last, value);
+    for (; key < end; key++) {
+        if (key->n != n || (mp_word64(p) ^ key->start) & key->mask) continue;
+        if (n <= sizeof(key->start) || !memcmp(p + sizeof(key->start), key->key.bytes + sizeof(key->start),
+                                               n - sizeof(key->start))) {
+            note_value(&values[key - wanted->keys], last, value);
+        }
     }
 }
 
@@ -297,7 +306,7 @@ skip_other_key(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
     uint32_t i;
 
     for (i = 0; status == MP_OK && i < wanted->count; i++) {
-        if (!mp_key_compare(&found, &wanted->keys[i])) note_value(&values[i], last, cursor->at);
+        if (!mp_key_compare(&found, &wanted->keys[i].key)) note_value(&values[i], last, cursor->at);
     }
     return status;
 }
@@ -323,7 +332,7 @@ mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
         if (mp_ahead_p(p, end) && mp_fixstr_ahead_p(p, &n)) {
             cursor->at += 1 + n;
             cursor->left--;
-            if (wanted->lengths >> n & 1) note_fixstr(wanted, p, n, last, cursor->at, values);
+            if (wanted->lengths >> n & 1) note_fixstr(wanted, p + 1, n, last, cursor->at, values);
         } else {
             status = skip_other_key(cursor, wanted, last, values);
             if (MP_UNLIKELY(status != MP_OK)) break;

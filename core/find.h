@@ -118,10 +118,17 @@ typedef enum {
  */
 mp_status mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value);
 
+/* A key, and up to 8 bytes of a str key as a word that is compared under a mask. */
+typedef struct {
+    mp_key key;
+    uint32_t n; /* the size of a str; UINT32_MAX of any other key */
+    uint64_t start, mask;
+} mp_wanted_key;
+
 /*
  * Keys that one walk searches for.
  *
- *   mp_key keys[2];
+ *   mp_wanted_key keys[2];
  *   mp_wanted wanted = {.keys = keys};
  *   size_t values[2];
  *
@@ -130,9 +137,9 @@ mp_status mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, siz
  *   status = mp_find_wanted(&cursor, &wanted, true, values); // the offsets of their values
  */
 typedef struct {
-    mp_key *keys;     /* the caller's memory */
+    mp_wanted_key *keys; /* the caller's memory */
     uint32_t count;
-    uint32_t lengths; /* bit n: one of the keys is a str of n bytes */
+    uint32_t lengths;    /* bit n: one of the keys is a str of n bytes */
 } mp_wanted;
 
 /* Adds a key, which is not a bin. The caller's memory must have a place for it. */

@@ -83,7 +83,7 @@ static void
 finds_together(mp_look *look, size_t map, const mp_key *key, size_t expected, bool last)
 {
     mp_key other = mp_key_str("a", 1);
-    mp_key keys[2];
+    mp_wanted_key keys[2];
     mp_wanted wanted = {.keys = keys};
     mp_cursor cursor = opened(look, map);
     size_t values[2], value;
@@ -159,7 +159,7 @@ looks_everywhere(mp_look *look, size_t end)
 static void
 stumbles_together(mp_look *look, const mp_key *key, mp_status status)
 {
-    mp_key keys[1];
+    mp_wanted_key keys[1];
     mp_wanted wanted = {.keys = keys};
     size_t blame = look->blame, values[1];
     mp_cursor cursor = opened(look, 0);

@@ -111,7 +111,7 @@ finds_several_at_once(bool with_tape)
     mp_key all[] = {mp_key_str("a", 1), mp_key_str("none", 4), mp_key_sint(1), mp_key_special(MP_NIL),
                     mp_key_str("", 0), mp_key_str("e", 1), mp_key_str("\xc3\xa9", 2), mp_key_real(1.5)};
     mp_key names[] = {mp_key_str("long name!", 10), mp_key_str("long names", 10), mp_key_str("long nam", 8)};
-    mp_key keys[8];
+    mp_wanted_key keys[8];
     mp_wanted wanted = {.keys = keys};
     uint8_t message[256];
     size_t n = sample(message), values[8], i;
@@ -154,7 +154,7 @@ finds_a_wanted_key_of_every_length(bool with_tape)
         p = mp_put_uint(p + n, n);
     }
     for (n = 0; n < LENGTHS; n++) {
-        mp_key place;
+        mp_wanted_key place;
         mp_wanted wanted = {.keys = &place};
         mp_key key = mp_key_str(text, n);
         mp_tape tape;
@@ -177,7 +177,7 @@ holds_values_of_wanted_keys_against_depth(bool with_tape)
     mp_tape tape;
     mp_look look = look_at(message, sizeof(message), with_tape ? &tape : NULL);
     mp_key none = mp_key_str("none", 4);
-    mp_key place;
+    mp_wanted_key place;
     mp_wanted wanted = {.keys = &place};
     mp_cursor cursor;
     size_t value;
@@ -197,7 +197,7 @@ finds_only_keys_that_are_wanted(void)
     uint8_t message[256];
     mp_look look = look_at(message, sample(message), NULL);
     mp_key a = mp_key_str("a", 1), one = mp_key_uint(1);
-    mp_key keys[3];
+    mp_wanted_key keys[3];
     mp_wanted wanted = {.keys = keys};
     size_t values[] = {7, 7, 7};
     mp_cursor cursor;

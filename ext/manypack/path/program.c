@@ -119,7 +119,7 @@ slot_of(mp_wanted *wanted, const mp_segment *segment)
     if (segment->descendant || segment->count > 1 || selector->kind > MP_SELECT_INDEX) return MP_NO_SLOT;
     if (!wanted || selector->key.kind == MP_BIN) return MP_NO_SLOT;
     for (i = 0; i < wanted->count; i++) {
-        if (!mp_key_compare(&wanted->keys[i], &selector->key)) return (int)i;
+        if (!mp_key_compare(&wanted->keys[i].key, &selector->key)) return (int)i;
     }
     if (i == MP_ROW_KEYS) return MP_NO_SLOT;
     mp_wanted_add(wanted, &selector->key);
@@ -134,7 +134,7 @@ filter_read(mp_program *program, mp_selector *selector, VALUE condition)
     selector->kind = MP_SELECT_FILTER;
     selector->next_slot = MP_NO_SLOT;
     selector->wanted = program->wanted = arena_take(program, sizeof(mp_wanted));
-    program->wanted->keys = arena_take(program, MP_ROW_KEYS * sizeof(mp_key));
+    program->wanted->keys = arena_take(program, MP_ROW_KEYS * sizeof(mp_wanted_key));
     selector->condition = condition_read(program, condition);
     program->wanted = outer;
 }

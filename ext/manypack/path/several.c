@@ -23,7 +23,7 @@ typedef struct node {
 
 typedef struct {
     node *nodes;
-    mp_key *keys; /* for each node, its key in the node above */
+    mp_wanted_key *keys; /* for each node, its key in the node above */
     size_t count;
 } tree;
 
@@ -222,7 +222,7 @@ mp_search_several(mp_search *searches, int n)
 
     for (s = searches; s < searches + n; s++) most += (size_t)s->query->count;
     tree.nodes = ALLOCV_N(node, nodes_memory, most);
-    tree.keys = ALLOCV_N(mp_key, keys_memory, most);
+    tree.keys = ALLOCV_N(mp_wanted_key, keys_memory, most);
     root = add_node(&tree, 0, NULL);
     for (s = searches; s < searches + n; s++) append_search(&root->alone, s);
     for (i = 0; i < tree.count; i++) grow(&tree, tree.nodes + i);
