@@ -27,15 +27,15 @@ choosing_steps(const mp_query *query)
  * Starts a peek for a search by n programs. One that descends may take as many walks as the message is deep.
  * Returns the offset of the View's object.
  */
-static size_t
+MP_INLINE size_t
 start_peek(mp_peek *peek, VALUE view, const mp_program *programs, int n)
 {
-    bool last = mp_view_last_key_p(view), many = false;
+    bool many = false;
     size_t at;
     int i;
 
-    for (i = 0; i < n; i++) {
-        many = many || programs[i].descends || (last && choosing_steps(&programs[i].query) > FEW_KEYS);
+    for (i = 0; i < n && !many; i++) {
+        many = programs[i].descends || (choosing_steps(&programs[i].query) > FEW_KEYS && mp_view_last_key_p(view));
     }
     at = mp_view_peek(view, peek, many ? MP_LOOK_FOR_MANY : MP_LOOK_ONCE);
     peek->in_turn = true;
