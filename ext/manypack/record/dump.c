@@ -474,9 +474,9 @@ static void
 dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key, VALUE tag)
 {
     mp_place place = {.key = Qundef};
-    uint32_t replaced = mp_record_tag_field(record, tag_key);
-    uint32_t fields = record->count - rest_p(record) - (replaced != MP_FIELD_NONE);
     bool tagged = tag_key != Qundef, elements = record->form == MP_FORM_ARRAY;
+    uint32_t replaced = tagged ? mp_record_tag_field(record, tag_key) : MP_FIELD_NONE;
+    uint32_t fields = record->count - rest_p(record) - (replaced != MP_FIELD_NONE);
     bool plain = !record->chosen && !elements && replaced == MP_FIELD_NONE && record->into == MP_FIELD_NONE &&
                  !e->codec->options.compatibility_mode;
     VALUE values = 0, rest = Qnil;
