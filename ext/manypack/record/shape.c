@@ -516,7 +516,7 @@ mp_record_tag_field(const mp_record *record, VALUE tag_key)
 {
     const mp_field_key *found = NULL;
 
-    if (tag_key != Qundef && !RB_SYMBOL_P(tag_key)) {
+    if (!RB_SYMBOL_P(tag_key)) {
         mp_key key = mp_tag_key_read(tag_key);
 
         found = mp_record_find_key(record, &key);
